@@ -1,0 +1,71 @@
+"""Whether a record is a state that a Crapô game can be in, as far as memory safety and the packs go."""
+
+import numpy as np
+
+from crapo_env.cards import CARD_NAMES, NUM_CARDS, NUM_RANKS, card_number
+from crapo_env.crapo.state import MAX_REARRANGEMENTS, MAX_RESERVE, PACK_CARDS
+from crapo_env.runs import base_rank, run_from_names, run_to_names, top_rank
+
+# field, smallest, largest
+_RANGES = (
+    ("current_player", 0, 1),
+    ("num_players", 2, 2),
+    ("terminated", 0, 1),
+    ("truncated", 0, 1),
+    ("foundation", 0, NUM_RANKS),
+    ("head", 0, PACK_CARDS - 1),
+    ("stock_size", 0, PACK_CARDS),
+    ("waste_size", 0, PACK_CARDS),
+    ("stock_known", 0, 1),
+    ("reserve_size", 0, MAX_RESERVE),
+    ("reserve_down", 0, MAX_RESERVE - 1),
+    ("dealt", 0, 2),
+    ("hand", -1, NUM_CARDS - 1),
+    ("max_rearrangements", 0, MAX_REARRANGEMENTS),
+    ("rearrangements", 0, MAX_REARRANGEMENTS),
+    ("no_progress_turns", 1, 1000),
+    ("turns_without_progress", 0, 1000),
+)
+
+
+def check_state(games: np.ndarray) -> None:
+    """Check every record.
+
+    Raises:
+        ValueError: if a field is out of range or the cards are not two whole packs.
+    """
+    for name, low, high in _RANGES:
+        if np.any(games[name] < low) or np.any(games[name] > high):
+            raise ValueError(f"state field {name} must lie in {low} to {high}, not {games[name].tolist()}")
+    for g in games:
+        _check_runs(g)
+        counts = np.bincount(_all_cards(g), minlength=NUM_CARDS)
+        wrong = [f"{CARD_NAMES[c]} {counts[c]} times" for c in np.flatnonzero(counts != 2)]
+        if wrong:
+            raise ValueError("each card must occur twice, but this state has " + ", ".join(wrong))
+
+
+def _check_runs(g: np.record) -> None:
+    for run in g["tableau"].tolist():
+        if run < 0 or run and not top_rank(run) <= base_rank(run) < NUM_RANKS:
+            raise ValueError(f"{run} is no run of cards")
+        if run_from_names(run_to_names(run)) != run:
+            raise ValueError(f"{run} is no run of cards")
+
+
+def _all_cards(g: np.record) -> np.ndarray:
+    """Return all cards of a game as numbers, any order."""
+    cards = [card_number(name) for run in g["tableau"] for name in run_to_names(run)]
+    for suit, heights in enumerate(g["foundation"].tolist()):
+        cards += [suit * NUM_RANKS + rank for height in heights for rank in range(height)]
+    for p in range(2):
+        n = int(g["stock_size"][p]) + int(g["waste_size"][p])
+        cards += [int(g["ring"][p][(int(g["head"][p]) + k) % PACK_CARDS]) for k in range(min(n, PACK_CARDS))]
+        cards += g["reserve"][p][: g["reserve_size"][p]].tolist()
+    if g["hand"] >= 0:
+        cards.append(int(g["hand"]))
+    if min(cards) < 0 or max(cards) >= NUM_CARDS:
+        raise ValueError("a card number is out of range")
+    return np.array(cards)
+
+
