@@ -207,7 +207,11 @@ def record_dtype(max_players: int, fields: Sequence[tuple[Any, ...]]) -> np.dtyp
         ("terminated", np.int8),  # 1: ended by the rules
         ("truncated", np.int8),  # 1: ended by max_steps
     ]
-    return np.dtype((np.record, np.dtype([*shared, *fields], align=True)))
+    by_size = sorted([*shared, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
+    unused = -np.dtype(by_size).itemsize % 8  # named, so that copies and bytes never hold garbage
+    if unused:
+        by_size.append(("unused", np.int8, (unused,)))
+    return np.dtype((np.record, np.dtype(by_size, align=True)))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from crapo_env.cards import CARD_NAMES, NUM_CARDS, NUM_RANKS, card_number
-from crapo_env.crapo.state import MAX_REARRANGEMENTS, MAX_RESERVE, PACK_CARDS
+from crapo_env.crapo.state import MAX_REARRANGEMENTS, MAX_RESERVE, PACK_CARDS, RESERVE_CARDS
 from crapo_env.runs import base_rank, run_from_names, run_to_names, top_rank
 
 # field, smallest, largest
@@ -18,7 +18,7 @@ _RANGES = (
     ("waste_size", 0, PACK_CARDS),
     ("stock_known", 0, 1),
     ("reserve_size", 0, MAX_RESERVE),
-    ("reserve_down", 0, MAX_RESERVE - 1),
+    ("reserve_down", 0, RESERVE_CARDS - 1),
     ("dealt", 0, 2),
     ("hand", -1, NUM_CARDS - 1),
     ("max_rearrangements", 0, MAX_REARRANGEMENTS),
@@ -39,10 +39,9 @@ def check_state(games: np.ndarray) -> None:
             raise ValueError(f"state field {name} must lie in {low} to {high}, not {games[name].tolist()}")
     for g in games:
         _check_runs(g)
-        counts = np.bincount(_all_cards(g), minlength=NUM_CARDS)
-        wrong = [f"{CARD_NAMES[c]} {counts[c]} times" for c in np.flatnonzero(counts != 2)]
-        if wrong:
-            raise ValueError("each card must occur twice, but this state has " + ", ".join(wrong))
+        hidden = _hidden_cards(g)
+        _check_counts(_public_cards(g) + hidden, np.full(NUM_CARDS, 2), "each card must occur twice")
+        _check_counts(hidden, 2 - g["dealt"].sum(axis=0), "the face-down cards must be those not seen yet")
 
 
 def _check_runs(g: np.record) -> None:
@@ -53,19 +52,37 @@ def _check_runs(g: np.record) -> None:
             raise ValueError(f"{run} is no run of cards")
 
 
-def _all_cards(g: np.record) -> np.ndarray:
-    """Return all cards of a game as numbers, any order."""
+def _check_counts(cards: list[int], expected: np.ndarray, law: str) -> None:
+    if not all(0 <= card < NUM_CARDS for card in cards):
+        raise ValueError("a card number is out of range")
+    counts = np.bincount(cards, minlength=NUM_CARDS)
+    wrong = [f"{CARD_NAMES[c]} {counts[c]} times" for c in np.flatnonzero(counts != expected)]
+    if wrong:
+        raise ValueError(f"{law}, but this state has " + ", ".join(wrong))
+
+
+def _public_cards(g: np.record) -> list[int]:
+    """Return all cards that lie, or have lain, face up (C39)."""
     cards = [card_number(name) for run in g["tableau"] for name in run_to_names(run)]
     for suit, heights in enumerate(g["foundation"].tolist()):
         cards += [suit * NUM_RANKS + rank for height in heights for rank in range(height)]
     for p in range(2):
-        n = int(g["stock_size"][p]) + int(g["waste_size"][p])
-        cards += [int(g["ring"][p][(int(g["head"][p]) + k) % PACK_CARDS]) for k in range(min(n, PACK_CARDS))]
-        cards += g["reserve"][p][: g["reserve_size"][p]].tolist()
-    if g["hand"] >= 0:
-        cards.append(int(g["hand"]))
-    if min(cards) < 0 or max(cards) >= NUM_CARDS:
-        raise ValueError("a card number is out of range")
-    return np.array(cards)
+        first = 0 if g["stock_known"][p] else int(g["stock_size"][p])
+        cards += _ring_cards(g, p, first, int(g["stock_size"][p]) + int(g["waste_size"][p]))
+        cards += g["reserve"][p][g["reserve_down"][p] : g["reserve_size"][p]].tolist()
+    return cards + ([int(g["hand"])] if g["hand"] >= 0 else [])
 
 
+def _hidden_cards(g: np.record) -> list[int]:
+    """Return all cards that nobody has seen."""
+    cards: list[int] = []
+    for p in range(2):
+        if not 0 <= g["reserve_down"][p] <= max(g["reserve_size"][p] - 1, 0):
+            raise ValueError("the top of a reserve must lie face up")
+        cards += g["reserve"][p][: g["reserve_down"][p]].tolist()
+        cards += _ring_cards(g, p, 0, 0 if g["stock_known"][p] else int(g["stock_size"][p]))
+    return cards
+
+
+def _ring_cards(g: np.record, p: int, first: int, last: int) -> list[int]:
+    return [int(g["ring"][p][(int(g["head"][p]) + k) % PACK_CARDS]) for k in range(first, last)]

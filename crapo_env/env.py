@@ -1,0 +1,427 @@
+"""The PettingZoo AEC environment of any registered game: a batch of one behind PettingZoo's API.
+
+All checks that the stock wrappers make (illegal and out-of-range actions, calls out of order) are made here,
+because the wrappers cost more than the game. See `crapo_v0` and `reis_nos_cantos_v0` for the games' own pages.
+"""
+
+import hashlib
+import json
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import logger, spaces
+from pettingzoo import AECEnv
+
+from crapo_env.batch import Batch
+from crapo_env.game import Game
+from crapo_env.registry import find_game
+
+_FORMAT = "crapo_env state 1"
+_MAX_SEED = 2**64
+RENDER_MODES = ("ansi", "human")
+
+
+class CardGameEnv(AECEnv):
+    """One game of cards; agents are `player_0`, `player_1`, ... by seat.
+
+    Observation of each agent: `{"observation": (size,) int8, "action_mask": (actions,) int8}`, both from the
+    agent's own side; the mask is zero for an agent who is not on turn. The same mask is in
+    `infos[agent]["action_mask"]`. The tables in the game's README name every entry and every action.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        *,
+        render_mode: str | None = None,
+        illegal: str = "raise",
+        copy: bool = True,
+        **options: Any,
+    ) -> None:
+        """Make an environment; call `reset` before anything else.
+
+        Args:
+            game: a game or its name.
+            render_mode: "ansi": `render` returns the table as text as the agent on turn sees it; "human":
+                it is printed, after every `reset` and `step` too.
+            illegal: what an illegal action does: "raise" raises `ValueError` and changes nothing; "lose"
+                ends the game, the mover gets -1 and the others share +1.
+            copy: False hands out the arrays that the next `step` overwrites, which is faster.
+            **options: rule options, see `game.options`.
+
+        Raises:
+            ValueError: if an option is unknown or a value is wrong.
+        """
+        super().__init__()
+        self.game = find_game(game) if isinstance(game, str) else game
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}")
+        if illegal not in ("raise", "lose"):
+            raise ValueError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
+        self.render_mode = render_mode
+        self.illegal = illegal
+        self.copy = copy
+        self.options = self.game.read_options(options)
+        self.metadata = {
+            "name": self.game.id,
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+            "render_fps": 1,
+        }
+        self._adopt(Batch(self.game, 1, self.options, auto_reset=False))
+        self.possible_agents = [f"player_{seat}" for seat in range(len(self._no_rewards))]
+        self._make_spaces()
+        self.agents: list[str] = []
+        self._seeded = False
+
+    def _adopt(self, batch: Batch) -> None:
+        """Take a batch of one and keep views of its arrays."""
+        self._batch = batch
+        self._observation = batch.observations[0]
+        self._mask = batch.masks[0]
+        self._actions = np.zeros(1, np.int64)
+        self._rewards_row = batch.rewards[0]
+        self._players = batch.current_player
+        self._no_rewards = [0.0] * len(self._rewards_row)
+
+    def _make_spaces(self) -> None:
+        high = self.game.fields.high
+        num_actions = len(self.game.actions)
+        self._observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(np.zeros_like(high), high, dtype=np.int8),
+                    "action_mask": spaces.Box(0, 1, (num_actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {agent: spaces.Discrete(num_actions) for agent in self.possible_agents}
+        self.state_space = spaces.Box(0, 255, (self.game.dtype.itemsize,), np.uint8)
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """Return the observation space of an agent, always the same object."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """Return the action space of an agent, always the same object."""
+        return self._action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Args:
+            seed: of the deal, 0 to 2**64 - 1. None goes on with the generator of the game before, or, the
+                first time, takes a seed from the operating system.
+            options: `{"deck": [...]}` lays out the written cards (names such as `"7h"`) in the order that
+                the game's README gives. Other entries are ignored, as PettingZoo's tests demand.
+
+        Raises:
+            ValueError: if the seed or the deck is malformed; the game before is then unchanged.
+        """
+        number = self._next_seed(seed)
+        if options is not None and "deck" in options:
+            self._batch.deal(options["deck"], number)
+        else:
+            self._batch.reset(number)
+        self._seeded = True
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {"action_mask": np.zeros_like(self._mask)} for agent in self.agents}
+        self._rewarded = False
+        self._skip_agent_selection = None
+        self._select()
+        if self.render_mode == "human":
+            self.render()
+
+    def _next_seed(self, seed: int | None) -> int:
+        if seed is None:
+            if self._seeded:
+                entropy = [int(self._batch.games["rng"][0]), int(self._batch.games["seed"][0])]
+                return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> np.uint64(1))
+            return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < _MAX_SEED:
+            raise ValueError(f"seed must be an integer from 0 to 2**64 - 1 or None, not {seed!r}")
+        return int(seed)
+
+    def _select(self, mover: str | None = None) -> None:
+        """Point to the agent on turn and give him the new mask, and the mover an empty one."""
+        player = self.possible_agents[self._players.item()]
+        if player != mover:
+            self.agent_selection = player
+            if mover is not None:
+                self.infos[mover] = {"action_mask": np.zeros_like(self._mask)}
+        self.infos[player] = {"action_mask": self._mask.copy() if self.copy else self._mask}
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """Return what an agent may know now, in new arrays.
+
+        Raises:
+            ValueError: if there is no such agent.
+            RuntimeError: before the first `reset`.
+        """
+        self._check_started()
+        if agent not in self._action_spaces:
+            raise ValueError(f"there is no agent {agent!r}; the agents are {self.possible_agents}")
+        seat = self.possible_agents.index(agent)
+        on_turn = seat == self._players.item()
+        return {
+            "observation": self._batch.observe(seat)[0],
+            "action_mask": self._mask.copy() if on_turn else np.zeros_like(self._mask),
+        }
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward since his last action, termination, truncation and info of the agent on turn."""
+        agent = self.agent_selection
+        if not observe:
+            observation = None
+        elif self.terminations[agent] or self.truncations[agent]:
+            observation = self.observe(agent)
+        elif self.copy:
+            observation = {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+        else:
+            observation = {"observation": self._observation, "action_mask": self._mask}
+        return (
+            observation,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def step(self, action: Any) -> None:
+        """Play an action of the agent on turn; an agent whose game is over takes None.
+
+        Raises:
+            ValueError: if the action is illegal, out of range or no integer; the state is unchanged.
+            RuntimeError: before the first `reset` and after the last agent has left.
+        """
+        self._check_started()
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        batch = self._batch
+        self._actions[0] = self._read_action(action)
+        wrong = self.game.step(
+            batch.games,
+            self._actions,
+            batch.observations,
+            batch.masks,
+            batch.legal,
+            batch.num_legal,
+            batch.rewards,
+            batch.ended,
+            False,
+        )
+        if wrong >= 0:
+            self._handle_illegal(action)
+        self._cumulative_rewards[agent] = 0.0
+        rewards = self._rewards_row.tolist()
+        if self._rewarded or rewards != self._no_rewards:
+            self._give(rewards)
+        if batch.ended.item():
+            self._end(agent)
+        else:
+            self._select(agent)
+        if self.render_mode == "human":
+            self.render()
+
+    def _read_action(self, action: Any) -> int:
+        """Return the action as an integer in the range of the engine, -2 for one outside."""
+        if isinstance(action, bool | np.bool_):
+            raise ValueError(f"{self.agent_selection} must play an integer action, not {action!r}")
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise ValueError(f"{self.agent_selection} must play an integer action, not {action!r}") from None
+        return number if 0 <= number < len(self._mask) else -2
+
+    def _handle_illegal(self, action: Any) -> None:
+        """Raise for an illegal action, or end the game with the mover as its loser."""
+        if self.illegal == "raise":
+            raise ValueError(self._batch.explain_illegal(0, action))
+        batch = self._batch
+        seat = self._players.item()
+        self._rewards_row[:] = 1 / (len(self._no_rewards) - 1)
+        self._rewards_row[seat] = -1
+        batch.games["rewards"][0, : len(self._no_rewards)] = self._rewards_row
+        batch.games["terminated"] = 1
+        batch.ended[0] = 1
+        batch.refresh()
+
+    def _give(self, rewards: list[float]) -> None:
+        """Hand out the rewards of a step to every agent."""
+        self._rewarded = rewards != self._no_rewards
+        for agent, reward in zip(self.possible_agents, rewards, strict=True):
+            self.rewards[agent] = reward
+            self._cumulative_rewards[agent] += reward
+
+    def _end(self, agent: str) -> None:
+        """Mark the game as over for every agent and let the seat after the mover leave first."""
+        terminated = self._batch.ended.item() == 1
+        for other in self.agents:
+            self.terminations[other] = terminated
+            self.truncations[other] = not terminated
+            self.infos[other] = {"action_mask": np.zeros_like(self._mask)}
+        seat = self.possible_agents.index(agent) + 1
+        self.agent_selection = self.possible_agents[seat % len(self.possible_agents)]
+
+    def _check_started(self) -> None:
+        if not self.agents:
+            when = "the game is over" if self._seeded else "no game has been dealt"
+            raise RuntimeError(f"{when}: call reset() first")
+
+    def action_to_string(self, action: int) -> str:
+        """Return the text of an action in the current state, such as `S1>2(3)`.
+
+        Raises:
+            ValueError: if there is no such action.
+        """
+        number = operator.index(action)
+        if not 0 <= number < len(self._mask):
+            raise ValueError(f"action {action} is out of range 0 to {len(self._mask) - 1}")
+        return self.game.action_to_string(self._batch.games, number)
+
+    def string_to_action(self, text: str) -> int:
+        """Return the legal action with the given text, the inverse of `action_to_string`.
+
+        Raises:
+            ValueError: if no legal action has this text.
+        """
+        self._check_started()
+        legal = self._batch.legal[0, : self._batch.num_legal[0]].tolist()
+        return self.game.string_to_action(self._batch.games, text, legal)
+
+    def state(self) -> np.ndarray:
+        """Return the whole state, (state_space.shape) uint8: privileged, it holds every hidden card.
+
+        The bytes are one record of `game.dtype`: `np.frombuffer(state, game.dtype)` names its fields.
+        """
+        self._check_started()
+        return np.frombuffer(self._batch.games.tobytes(), np.uint8).copy()
+
+    def render(self) -> str | None:
+        """Return or print the table as text as the agent on turn sees it, by the render mode."""
+        self._check_started()
+        if self.render_mode is None:
+            logger.warn("render() shows nothing without a render mode: make the env with render_mode='ansi'")
+            return None
+        text = self.game.render(self._batch.games, self.possible_agents.index(self.agent_selection))
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def close(self) -> None:
+        """Do nothing: there is no window or file to close."""
+
+    def to_bytes(self) -> bytes:
+        """Return the environment as bytes that `from_bytes` turns into an independent copy.
+
+        The bytes hold the hidden cards. They contain no code and are safe to read from anywhere.
+        """
+        record = self._batch.games.tobytes()
+        header: dict[str, Any] = {
+            "format": _FORMAT,
+            "game": self.game.id,
+            "tables": self.game.tables_hash(),
+            "sha256": hashlib.sha256(record).hexdigest(),
+            "render_mode": self.render_mode,
+            "illegal": self.illegal,
+            "copy": self.copy,
+            "options": self.options,
+            "seeded": self._seeded,
+            "agents": self.agents,
+        }
+        if self.agents:
+            header |= {
+                "agent_selection": self.agent_selection,
+                "skip_agent_selection": self._skip_agent_selection,
+                "rewards": self.rewards,
+                "cumulative_rewards": self._cumulative_rewards,
+                "terminations": self.terminations,
+                "truncations": self.truncations,
+            }
+        return json.dumps(header).encode() + b"\n" + record
+
+    @staticmethod
+    def from_bytes(data: bytes) -> "CardGameEnv":
+        """Return the environment that `to_bytes` wrote.
+
+        Raises:
+            ValueError: if the bytes are damaged or of another game or version.
+        """
+        try:
+            return CardGameEnv._from_header(*_split(data))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"these bytes are no environment of crapo_env: {error!r}") from None
+
+    @staticmethod
+    def _from_header(header: dict[str, Any], record: bytes) -> "CardGameEnv":
+        game = find_game(header["game"].rpartition("_v")[0])
+        for name, ours in (("game", game.id), ("tables", game.tables_hash())):
+            if header[name] != ours:
+                raise ValueError(f"these bytes have {name} {header[name]}, but this package has {ours}")
+        if len(record) != game.dtype.itemsize or hashlib.sha256(record).hexdigest() != header["sha256"]:
+            raise ValueError("the state in these bytes is damaged: its length or checksum is wrong")
+        env = CardGameEnv(
+            game,
+            render_mode=header["render_mode"],
+            illegal=header["illegal"],
+            copy=header["copy"],
+            **header["options"],
+        )
+        env._restore(header, record)
+        return env
+
+    def _restore(self, header: dict[str, Any], record: bytes) -> None:
+        if not header["seeded"]:
+            return
+        games = np.frombuffer(record, self.game.dtype)
+        self.game.check_state(games)
+        self._batch.games[:] = games
+        self._batch.refresh()
+        self._batch.rewards[0] = games["rewards"][0, : len(self._no_rewards)]
+        self._batch.ended[0] = games["terminated"][0] + 2 * games["truncated"][0]
+        self._seeded = True
+        self.agents = header["agents"]
+        self._rewarded = True
+        if self.agents:
+            self.agent_selection = header["agent_selection"]
+            self._skip_agent_selection = header["skip_agent_selection"]
+            self.rewards = header["rewards"]
+            self._cumulative_rewards = header["cumulative_rewards"]
+            self.terminations = header["terminations"]
+            self.truncations = header["truncations"]
+            self.infos = {agent: {"action_mask": self.observe(agent)["action_mask"]} for agent in self.agents}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle by bytes, with the generators of the spaces."""
+        return _rebuild, (self.to_bytes(), self._observation_spaces, self._action_spaces)
+
+
+def _split(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Split the bytes of an environment into header and record."""
+    text, _, record = data.partition(b"\n")
+    try:
+        header = json.loads(text)
+    except ValueError:  # no JSON, or no text at all
+        raise ValueError("these bytes are no environment of crapo_env: they have no header") from None
+    if header["format"] != _FORMAT:
+        raise ValueError(f"these bytes have the format {header['format']!r}, but this package {_FORMAT!r}")
+    return header, record
+
+
+def _rebuild(data: bytes, observation_spaces: dict[str, Any], action_spaces: dict[str, Any]) -> CardGameEnv:
+    env = CardGameEnv.from_bytes(data)
+    env._observation_spaces = observation_spaces
+    env._action_spaces = action_spaces
+    return env
