@@ -1,0 +1,20 @@
+"""Reis nos cantos as a PettingZoo AEC environment, version 0, for 2 to 4 players.
+
+Its page is `crapo_env/reis_nos_cantos/README.md`.
+"""
+
+from typing import Any
+
+from crapo_env.env import CardGameEnv
+from crapo_env.reis_nos_cantos import GAME
+
+
+def env(**options: Any) -> CardGameEnv:
+    """Return an environment of Reis nos cantos; see `CardGameEnv` for the arguments, the README for options.
+
+    `num_players=2` to 4 is such an option.
+    """
+    return CardGameEnv(GAME, **options)
+
+
+raw_env = env  # the checks of PettingZoo's stock wrappers are inside the environment
