@@ -6,9 +6,9 @@ import numpy as np
 
 from crapo_env.cards import below, next_seed, next_state, seed_game
 from crapo_env.crapo.actions import NUM_ACTIONS
-from crapo_env.crapo.observation import observe
+from crapo_env.crapo.observation import observe, update
 from crapo_env.crapo.rules import apply, legal_actions
-from crapo_env.crapo.state import deal_shuffled, lay_out
+from crapo_env.crapo.state import STALE_ALL, deal_shuffled, lay_out
 from crapo_env.jit import njit
 
 
@@ -29,19 +29,20 @@ def deal(games: Any, deck: Any, seeds: Any) -> None:
 
 @njit
 def refresh(games: Any, observations: Any, masks: Any, legal: Any, num_legal: Any) -> None:
-    """Write what the player on turn sees and may do in every game."""
+    """Write what the player on turn sees and may do in every game, whatever the arrays held."""
     for i in range(len(games)):
-        _refresh(games[i], observations[i], masks[i], legal[i], num_legal, i)
+        games[i].stale = STALE_ALL
+        _update(games[i], observations[i], masks[i], legal[i], num_legal, i)
 
 
 @njit
-def _refresh(g: Any, observation: Any, mask: Any, legal: Any, num_legal: Any, i: int) -> None:
+def _update(g: Any, observation: Any, mask: Any, legal: Any, num_legal: Any, i: int) -> None:
     n = legal_actions(g, legal)
     num_legal[i] = n
     mask[:] = 0
     for k in range(n):
         mask[legal[k]] = 1
-    observe(g, g.current_player, observation)
+    update(g, g.current_player, observation)
 
 
 @njit
@@ -73,7 +74,7 @@ def step(
             ended[i] = g.terminated + 2 * g.truncated
             if auto_reset and ended[i] != 0:
                 deal_shuffled(g, next_seed(g))
-            _refresh(g, observations[i], masks[i], legal[i], num_legal, i)
+            _update(g, observations[i], masks[i], legal[i], num_legal, i)
         else:
             rewards[i] = 0
     return -1

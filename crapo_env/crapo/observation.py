@@ -14,6 +14,8 @@ from crapo_env.crapo.state import (
     NUM_SPACES,
     NUM_SUITS,
     PACK_CARDS,
+    STALE_ALL,
+    STALE_PILES,
     reserve_top,
     waste_top,
 )
@@ -69,6 +71,7 @@ FOUNDATION, SIZES = _AT["foundation"], _AT["own_sizes"]
 STOCK_KNOWN, SMALLEST, ON_TURN = _AT["stock_known"], _AT["smallest"], _AT["on_turn"]
 FREE_SPACES, REARRANGEMENTS_LEFT = _AT["free_spaces"], _AT["rearrangements_left"]
 TURN_FLAGS, NO_PROGRESS = _AT["turn_flags"], _AT["turns_without_progress"]
+MOMENT_CARDS = _AT["own_dealt"] - HAND  # the one-hot fields of single cards lie side by side
 RULES, NO_PROGRESS_TURNS = _AT["rules"], _AT["no_progress_turns"]
 
 
@@ -76,16 +79,83 @@ RULES, NO_PROGRESS_TURNS = _AT["rules"], _AT["no_progress_turns"]
 def observe(g: Any, seat: int, out: Any) -> None:
     """Write what `seat` may know of game `g` into `out` (OBSERVATION_SIZE,) int8."""
     out[:] = 0
-    _write_tableau(g, out)
+    for i in range(NUM_SPACES):
+        _write_space(g, i, out)
     for side in range(2):
-        _write_side(g, (seat + side) & 1, side, out)
+        _write_history(g, (seat + side) & 1, side, out)
+    _write_rules(g, out)
+    _write_moment(g, seat, out)
+
+
+@njit
+def update(g: Any, seat: int, out: Any) -> None:
+    """Turn `out`, the observation of the mover before the last action, into that of `seat`.
+
+    `g.stale` tells what the action changed. The result is the same as that of `observe`.
+    """
+    if g.stale & STALE_ALL:
+        observe(g, seat, out)
+    else:
+        for i in range(NUM_SPACES):
+            if g.stale >> i & 1:
+                start = TABLEAU + i * NUM_CARDS
+                out[start : start + NUM_CARDS] = 0
+                _write_space(g, i, out)
+        for side in range(2):
+            p = (seat + side) & 1
+            if g.stale & STALE_PILES << p:
+                start = CYCLE + side * PACK_CARDS
+                out[start : start + PACK_CARDS] = 0
+                start = RESERVE_UP + side * MAX_RESERVE_UP
+                out[start : start + MAX_RESERVE_UP] = 0
+                _write_history(g, p, side, out)
+        out[HAND : HAND + MOMENT_CARDS] = 0
+        _write_moment(g, seat, out)
+    g.stale = 0
+
+
+@njit
+def _write_space(g: Any, i: int, out: Any) -> None:
+    run = np.int64(g.tableau[i])
+    if run != 0:
+        for rank in range(top_rank(run), base_rank(run) + 1):
+            out[TABLEAU + i * NUM_CARDS + card_at(run, rank)] = 1
+
+
+@njit
+def _write_history(g: Any, p: int, side: int, out: Any) -> None:
+    """Write what was seen of the piles of player `p`; `side` is 0 for the observer, 1 for the opponent."""
     for card in range(NUM_CARDS):
+        out[DEALT + side * NUM_CARDS + card] = g.dealt[p, card]
         out[SEEN_NOT + card] = 2 - g.dealt[0, card] - g.dealt[1, card]
+    stock = np.int64(g.stock_size[p])
+    hidden = 0 if g.stock_known[p] else stock
+    start = CYCLE + side * PACK_CARDS
+    out[start : start + hidden] = UNSEEN
+    at = (np.int64(g.head[p]) + hidden) % PACK_CARDS
+    for k in range(hidden, stock + g.waste_size[p]):
+        out[start + k] = g.ring[p, at] + 1
+        at = at + 1 if at + 1 < PACK_CARDS else 0
+    start = RESERVE_UP + side * MAX_RESERVE_UP
+    down = np.int64(g.reserve_down[p])
+    for k in range(down, g.reserve_size[p]):
+        out[start + k - down] = g.reserve[p, k] + 1
+
+
+@njit
+def _write_moment(g: Any, seat: int, out: Any) -> None:
+    """Write the fields that most actions change: single cards, sizes and counters."""
     if g.hand != NO_CARD:
-        out[HAND + g.hand] = 1
+        out[HAND + np.int64(g.hand)] = 1
+    for side in range(2):
+        _write_sizes(g, (seat + side) & 1, side, out)
     for suit in range(NUM_SUITS):
         out[FOUNDATION + 2 * suit] = g.foundation[suit, 0]
         out[FOUNDATION + 2 * suit + 1] = g.foundation[suit, 1]
+    free = 0
+    for i in range(NUM_SPACES):
+        free += g.tableau[i] == 0
+    out[FREE_SPACES] = free
     out[ON_TURN] = g.current_player == seat
     out[REARRANGEMENTS_LEFT] = g.max_rearrangements - g.rearrangements
     out[TURN_FLAGS] = g.turn_progress
@@ -93,50 +163,21 @@ def observe(g: Any, seat: int, out: Any) -> None:
     out[TURN_FLAGS + 2] = g.last_turn_bare_pass
     out[NO_PROGRESS] = g.turns_without_progress // 100
     out[NO_PROGRESS + 1] = g.turns_without_progress % 100
-    _write_rules(g, out)
 
 
 @njit
-def _write_tableau(g: Any, out: Any) -> None:
-    free = 0
-    for i in range(NUM_SPACES):
-        run = np.int64(g.tableau[i])
-        if run == 0:
-            free += 1
-        else:
-            for rank in range(top_rank(run), base_rank(run) + 1):
-                out[TABLEAU + i * NUM_CARDS + card_at(run, rank)] = 1
-    out[FREE_SPACES] = free
-
-
-@njit
-def _write_side(g: Any, p: int, side: int, out: Any) -> None:
-    """Write the piles of player `p`; `side` is 0 for the observer, 1 for the opponent."""
+def _write_sizes(g: Any, p: int, side: int, out: Any) -> None:
     top = reserve_top(g, p)
     if top != NO_CARD:
         out[RESERVE_TOP + side * NUM_CARDS + top] = 1
     top = waste_top(g, p)
     if top != NO_CARD:
         out[WASTE_TOP + side * NUM_CARDS + top] = 1
-    for card in range(NUM_CARDS):
-        out[DEALT + side * NUM_CARDS + card] = g.dealt[p, card]
-    stock, waste = np.int64(g.stock_size[p]), np.int64(g.waste_size[p])
-    start = CYCLE + side * PACK_CARDS
-    hidden = 0 if g.stock_known[p] else stock
-    out[start : start + hidden] = UNSEEN
-    at = (np.int64(g.head[p]) + hidden) % PACK_CARDS
-    for k in range(hidden, stock + waste):
-        out[start + k] = g.ring[p, at] + 1
-        at = at + 1 if at + 1 < PACK_CARDS else 0
-    start = RESERVE_UP + side * MAX_RESERVE_UP
-    down = np.int64(g.reserve_down[p])
-    for k in range(down, g.reserve_size[p]):
-        out[start + k - down] = g.reserve[p, k] + 1
     start = SIZES + side * 4
     out[start] = g.reserve_size[p]
-    out[start + 1] = down
-    out[start + 2] = stock
-    out[start + 3] = waste
+    out[start + 1] = g.reserve_down[p]
+    out[start + 2] = g.stock_size[p]
+    out[start + 3] = g.waste_size[p]
     out[STOCK_KNOWN + side] = g.stock_known[p]
     out[SMALLEST + side] = g.smallest[p]
 

@@ -14,7 +14,9 @@ from crapo_env.crapo.actions import (
     PASS,
     SPACE_TO_FOUNDATION,
     SPACE_TO_FREE,
+    SPACE_TO_RESERVE,
     SPACE_TO_SPACE,
+    SPACE_TO_WASTE,
     TO_FOUNDATION,
     TO_RESERVE,
     TO_WASTE,
@@ -22,7 +24,9 @@ from crapo_env.crapo.actions import (
 from crapo_env.crapo.state import (
     NO_CARD,
     NUM_SPACES,
+    NUM_SUITS,
     PACK_CARDS,
+    STALE_PILES,
     card_count,
     open_new_stretch,
     reserve_top,
@@ -32,9 +36,11 @@ from crapo_env.crapo.state import (
 )
 from crapo_env.jit import njit
 from crapo_env.runs import (
+    base_rank,
     count_to_fit,
     fits_key,
     join,
+    phase,
     push,
     run_length,
     top_card,
@@ -45,146 +51,164 @@ from crapo_env.runs import (
 )
 
 DRAWN = -1  # result of a game that nobody won
+ALL_RANKS = (1 << NUM_RANKS) - 1
+ACES = sum(1 << suit * NUM_RANKS for suit in range(NUM_SUITS))  # sets of cards, one bit each
+KINGS = ACES << NUM_RANKS - 1
+BASES = ALL_RANKS | ALL_RANKS << 16  # ranks of runs of either phase
+BIT_INDEX = np.zeros(67, np.int64)  # of a power of two by its residue; 2 is a primitive root modulo 67
+BIT_INDEX[[(1 << k) % 67 for k in range(64)]] = range(64)
 
 
 @njit
 def legal_actions(g: Any, legal: Any) -> int:
-    """Write the legal action ids in ascending order into `legal` and return their number."""
+    """Write the legal action ids in ascending order into `legal` and return their number.
+
+    Sets of cards and of spaces are bit sets, so that most clauses are tested for all spaces at once; the
+    bits of `moves` are the ids below SPACE_TO_SPACE.
+    """
     if g.terminated or g.truncated:
         return 0
-    n = 0
+    p = np.int64(g.current_player)
+    own, hand = reserve_top(g, p), np.int64(g.hand)
+    needs = _foundation_needs(g)
+    on_waste, on_reserve = _loads_on(waste_top(g, 1 - p)), _loads_on(reserve_top(g, 1 - p))
+    free, aces, to_foundation, to_waste, to_reserve = _compare_tops(g, needs, on_waste, on_reserve)
+    others = hand == NO_CARD or g.rearrange_while_holding == 1  # C28
     if g.aces == 0:
-        n = _ace_moves(g, legal)
-    if n == 0:
-        n = _all_moves(g, legal)
-    return n
-
-
-@njit
-def _ace_moves(g: Any, legal: Any) -> int:
-    """List the moves of available aces to a foundation (C14)."""
-    n = 0
-    top = reserve_top(g, g.current_player)
-    if top != NO_CARD and top % NUM_RANKS == 0 and _may_move_others(g):
-        legal[n] = FROM_RESERVE + TO_FOUNDATION
-        n += 1
-    if g.hand != NO_CARD and g.hand % NUM_RANKS == 0:
-        legal[n] = FROM_HAND + TO_FOUNDATION
-        n += 1
-    if _may_move_others(g):
-        for i in range(NUM_SPACES):
-            if g.tableau[i] != 0 and top_rank(g.tableau[i]) == 0:
-                legal[n] = SPACE_TO_FOUNDATION + i
-                n += 1
-    return n
-
-
-@njit
-def _may_move_others(g: Any) -> bool:
-    """Return whether cards other than the drawn one may move (C28)."""
-    return g.hand == NO_CARD or g.rearrange_while_holding == 1
-
-
-@njit
-def _all_moves(g: Any, legal: Any) -> int:
-    """List every move that is open when no ace is forced (C25, C28)."""
-    num_free = 0
-    first_free = -1
-    for i in range(NUM_SPACES - 1, -1, -1):
-        if g.tableau[i] == 0:
-            num_free += 1
-            first_free = i
-    holding = g.hand != NO_CARD
-    others = _may_move_others(g)
-    own_top = reserve_top(g, g.current_player)
-    n = 0
-    if others and own_top != NO_CARD:
-        gate = num_free > 0 or g.crapo_gate == 1  # C15, C18
-        n = _card_moves(g, legal, n, own_top, FROM_RESERVE, first_free, gate, gate, gate)
-    if holding:
-        n = _card_moves(g, legal, n, g.hand, FROM_HAND, first_free, True, True, num_free > 0)  # C19, C20
+        forced = _ace_moves(own, hand, aces, others)
+        if forced != 0:
+            return _list_bits(forced, 0, legal, 0)
+    under_own, under_hand = _spaces_under(g, own, free), _spaces_under(g, hand, free)
+    moves = _card_moves(hand, under_hand, needs, on_waste, on_reserve, 1, 1, free != 0) << FROM_HAND  # C19, C20
     if others:
-        n = _space_plays(g, legal, n)
-        if g.rearrangements < g.max_rearrangements:  # C36
-            n = _rearrangements(g, legal, n, num_free)
-    if holding:
-        if g.drawn_card == 1 or not _fits_table(g, g.hand):  # C28
+        gate = free != 0 or g.crapo_gate == 1  # C15, C18
+        moves |= _card_moves(own, under_own, needs, on_waste, on_reserve, gate, gate, gate)
+        moves |= to_foundation << SPACE_TO_FOUNDATION
+        if g.tableau_loading == 1:  # C21
+            moves |= to_waste << SPACE_TO_WASTE | to_reserve << SPACE_TO_RESERVE
+    n = _list_bits(moves, 0, legal, 0)
+    if others and g.rearrangements < g.max_rearrangements:  # C36
+        n = _list_rearrangements(g, free, legal, n)
+    if hand != NO_CARD:
+        if g.drawn_card == 1 or (under_hand == 0 and needs >> hand & 1 == 0):  # C28
             legal[n] = DISCARD
             n += 1
-    elif _may_draw(g, own_top, num_free):
-        stuck = g.stock_size[g.current_player] == 0 and g.waste_size[g.current_player] == 0
-        legal[n] = PASS if stuck else DRAW  # C26, C32
+    elif _may_draw(g, own, under_own, free, needs):
+        stuck = g.stock_size[p] == 0 and g.waste_size[p] == 0
+        legal[n] = PASS if stuck else DRAW  # C32
         n += 1
     return n
+
+
+@njit
+def _foundation_needs(g: Any) -> int:
+    """Return the set of cards that fit a foundation (C13)."""
+    needs = 0
+    for suit in range(NUM_SUITS):
+        heights = 1 << g.foundation[suit, 0] | 1 << g.foundation[suit, 1]
+        needs |= (heights & ALL_RANKS) << suit * NUM_RANKS
+    return needs
+
+
+@njit
+def _loads_on(card: int) -> int:
+    """Return the set of cards that may be loaded on `card`, none on an empty pile (C17)."""
+    if card == NO_CARD:
+        return 0
+    return (1 << card & ~ACES) >> 1 | (1 << card & ~KINGS) << 1
+
+
+@njit
+def _compare_tops(g: Any, needs: int, on_waste: int, on_reserve: int) -> tuple[int, int, int, int, int]:
+    """Return the sets of spaces that are free, whose top is an ace, is needed, and may be loaded on either pile."""
+    free = aces = to_foundation = to_waste = to_reserve = 0
+    for i in range(NUM_SPACES):
+        run = np.int64(g.tableau[i])
+        full = 1 if run != 0 else 0
+        card = top_card(run)
+        free |= (1 - full) << i
+        aces |= (ACES >> card & full) << i
+        to_foundation |= (needs >> card & full) << i
+        to_waste |= (on_waste >> card & full) << i
+        to_reserve |= (on_reserve >> card & full) << i
+    return free, aces, to_foundation, to_waste, to_reserve
+
+
+@njit
+def _spaces_under(g: Any, card: int, free: int) -> int:
+    """Return the set of spaces that take `card`: the runs it fits and the first free space (C11, C12)."""
+    if card == NO_CARD:
+        return 0
+    key = fits_key(card)
+    spaces = free & -free
+    for i in range(NUM_SPACES):
+        spaces |= (1 if top_key(np.int64(g.tableau[i])) == key else 0) << i
+    return spaces
+
+
+@njit
+def _ace_moves(own: int, hand: int, aces: int, others: bool) -> int:
+    """Return the moves of available aces to a foundation (C14)."""
+    moves = 0
+    if hand != NO_CARD:
+        moves = (ACES >> hand & 1) << FROM_HAND + TO_FOUNDATION
+    if others:
+        moves |= aces << SPACE_TO_FOUNDATION
+        if own != NO_CARD:
+            moves |= (ACES >> own & 1) << FROM_RESERVE + TO_FOUNDATION
+    return moves
 
 
 @njit
 def _card_moves(
-    g: Any,
-    legal: Any,
-    n: int,
     card: int,
-    source: int,
-    first_free: int,
-    to_space: bool,
-    to_waste: bool,
-    to_reserve: bool,
+    spaces: int,
+    needs: int,
+    on_waste: int,
+    on_reserve: int,
+    may_place: int,
+    may_load_waste: int,
+    may_load_reserve: int,
 ) -> int:
-    """List the moves of a single card from the reserve or the hand (C11-C13, C17)."""
-    card = np.int64(card)
-    if to_space:
-        key = fits_key(card)
-        for i in range(NUM_SPACES):
-            if top_key(g.tableau[i]) == key or i == first_free:
-                legal[n] = source + i
-                n += 1
-    if fits_foundation(g, card):
-        legal[n] = source + TO_FOUNDATION
+    """Return the moves of the reserve's top or the drawn card, counted from the first id of its block."""
+    if card == NO_CARD:
+        return 0
+    moves = spaces if may_place else 0
+    moves |= (needs >> card & 1) << TO_FOUNDATION
+    moves |= (on_waste >> card & may_load_waste) << TO_WASTE
+    moves |= (on_reserve >> card & may_load_reserve) << TO_RESERVE
+    return moves
+
+
+@njit
+def _list_bits(bits: int, first: int, legal: Any, n: int) -> int:
+    """Append `first` plus the index of every bit to the list of length `n` and return the new length."""
+    while bits != 0:
+        lowest = bits & -bits
+        legal[n] = first + BIT_INDEX[lowest % 67]
         n += 1
-    opponent = 1 - g.current_player
-    if to_waste and _may_load(card, waste_top(g, opponent)):
-        legal[n] = source + TO_WASTE
-        n += 1
-    if to_reserve and _may_load(card, reserve_top(g, opponent)):
-        legal[n] = source + TO_RESERVE
-        n += 1
+        bits ^= lowest
     return n
 
 
 @njit
-def _space_plays(g: Any, legal: Any, n: int) -> int:
-    """List the plays of space tops to a foundation, the opponent's waste and reserve (C13, C21)."""
-    opponent = 1 - g.current_player
-    waste = waste_top(g, opponent)
-    reserve = reserve_top(g, opponent)
-    for i in range(NUM_SPACES):
-        if g.tableau[i] != 0 and fits_foundation(g, top_card(g.tableau[i])):
-            legal[n] = SPACE_TO_FOUNDATION + i
-            n += 1
-    if g.tableau_loading == 1:
-        for target in range(2):
-            pile = waste if target == 0 else reserve
-            for i in range(NUM_SPACES):
-                if g.tableau[i] != 0 and _may_load(top_card(g.tableau[i]), pile):
-                    legal[n] = SPACE_TO_FOUNDATION + NUM_SPACES * (1 + target) + i
-                    n += 1
-    return n
-
-
-@njit
-def _rearrangements(g: Any, legal: Any, n: int, num_free: int) -> int:
+def _list_rearrangements(g: Any, free: int, legal: Any, n: int) -> int:
     """List the moves of runs between spaces (C22-C24) that recreate no arrangement (C36)."""
-    capacity = 1 << num_free  # C23: 1, 2, 4, 8, then whole runs of 13
+    num_free = 0
+    wanted = 0
+    for i in range(NUM_SPACES):
+        num_free += free >> i & 1
+        wanted |= _wanted_base(np.int64(g.tableau[i]))
     for i in range(NUM_SPACES):
         run = np.int64(g.tableau[i])
-        if run != 0:
+        if _movable_bases(run, 1 << num_free) & wanted != 0:  # C23: 1, 2, 4, 8, then whole runs of 13
             for j in range(NUM_SPACES):
                 target = np.int64(g.tableau[j])
                 k = count_to_fit(run, target)
-                if 0 < k <= capacity and _is_new(g, run, target, k):
+                if 0 < k <= 1 << num_free and _is_new(g, run, target, k):
                     legal[n] = SPACE_TO_SPACE + i * NUM_SPACES + j
                     n += 1
-    if num_free > 0:
+    if free != 0:
         capacity = 1 << (num_free - 1)  # C24: the target is no helper
         for i in range(NUM_SPACES):
             run = np.int64(g.tableau[i])
@@ -193,6 +217,21 @@ def _rearrangements(g: Any, legal: Any, n: int, num_free: int) -> int:
                     legal[n] = SPACE_TO_FREE + i * MAX_TO_FREE + k - 1
                     n += 1
     return n
+
+
+@njit
+def _wanted_base(run: int) -> int:
+    """Return the base that fits on a run, as one bit of a set over ranks and phases; 0 if none does."""
+    return (1 << top_rank(run) + 16 * phase(run)) >> 1 & BASES if run != 0 else 0
+
+
+@njit
+def _movable_bases(run: int, capacity: int) -> int:
+    """Return the bases of the top parts of a run of at most `capacity` cards, as such a set."""
+    if run == 0:
+        return 0
+    highest = min(base_rank(run), top_rank(run) + capacity - 1)
+    return ((2 << highest) - (1 << top_rank(run))) << 16 * phase(run)
 
 
 @njit
@@ -209,40 +248,13 @@ def _is_new(g: Any, run: int, target: int, k: int) -> bool:
 
 
 @njit
-def fits_foundation(g: Any, card: int) -> bool:
-    """Return whether `card` may go to a foundation of its suit (C13)."""
-    suit, rank = card // NUM_RANKS, card % NUM_RANKS
-    return g.foundation[suit, 0] == rank or g.foundation[suit, 1] == rank
-
-
-@njit
-def _may_load(card: int, target: int) -> bool:
-    """Return whether `card` may be put on the top `target` of an opponent's pile (C17)."""
-    if target == NO_CARD:
-        return False
-    neighbours = target - card == 1 or card - target == 1
-    return neighbours and card // NUM_RANKS == target // NUM_RANKS
-
-
-@njit
-def _fits_table(g: Any, card: int) -> bool:
-    """Return whether `card` fits a foundation or a space, a free one included (C28)."""
-    card = np.int64(card)
-    key = fits_key(card)
-    for i in range(NUM_SPACES):
-        if g.tableau[i] == 0 or top_key(g.tableau[i]) == key:
-            return True
-    return fits_foundation(g, card)
-
-
-@njit
-def _may_draw(g: Any, own_top: int, num_free: int) -> bool:
+def _may_draw(g: Any, own: int, under_own: int, free: int, needs: int) -> bool:
     """Return whether the reserve leaves no option, so that a card is to be drawn (C26)."""
-    if own_top == NO_CARD or g.draw_gate == 1:
+    if own == NO_CARD or g.draw_gate == 1:
         return True
-    if g.crapo_gate == 1:
-        return not _fits_table(g, own_top)
-    return num_free == 0 and not fits_foundation(g, own_top)
+    if needs >> own & 1 == 1:
+        return False
+    return under_own == 0 if g.crapo_gate == 1 else free == 0
 
 
 @njit
@@ -296,6 +308,7 @@ def _play_card(g: Any, action: int) -> None:
 @njit
 def _take_from_reserve(g: Any, p: int) -> int:
     """Take the reserve's top and turn up the card beneath (C16)."""
+    g.stale |= STALE_PILES << p
     g.reserve_size[p] -= 1
     size = np.int64(g.reserve_size[p])
     if size > 0 and g.reserve_down[p] == size:
@@ -318,12 +331,14 @@ def _put_card(g: Any, card: int, target: int) -> None:
     elif target == TO_WASTE:
         _append_to_waste(g, opponent, card)
     else:
+        g.stale |= STALE_PILES << opponent
         g.reserve[opponent, g.reserve_size[opponent]] = card
         g.reserve_size[opponent] += 1
 
 
 @njit
 def _append_to_waste(g: Any, p: int, card: int) -> None:
+    g.stale |= STALE_PILES << p
     tail = np.int64(g.head[p]) + g.stock_size[p] + g.waste_size[p]
     g.ring[p, tail % PACK_CARDS] = card
     g.waste_size[p] += 1
@@ -357,6 +372,7 @@ def _rearrange(g: Any, action: int) -> None:
 def _draw(g: Any) -> None:
     """Draw a card, turning the waste over first if the stock is empty (C31)."""
     p = np.int64(g.current_player)
+    g.stale |= STALE_PILES << p
     if g.stock_size[p] == 0:
         g.stock_size[p] = g.waste_size[p]
         g.waste_size[p] = 0
@@ -386,6 +402,7 @@ def _end_turn(g: Any, by_pass: bool) -> None:
         g.turn_bare = 1
         g.turn_progress = 0
         g.current_player = 1 - g.current_player
+        g.stale |= STALE_PILES | STALE_PILES << 1  # own and opponent change places
         open_new_stretch(g)
 
 

@@ -29,6 +29,8 @@ RESERVE_CARDS = 14  # C4
 TURNED_CARDS = 4  # C5
 STOCK_CARDS = 34  # C7
 MAX_RESERVE = 40  # 13 hidden cards, one that was turned up, at most 25 others of its suit loaded on it
+STALE_PILES = 1 << NUM_SPACES  # the piles of player 0; the next bit: of player 1
+STALE_ALL = 4 << NUM_SPACES  # everything, as in a new game
 MAX_REARRANGEMENTS = 32  # largest value of the option
 
 OPTIONS = (
@@ -52,6 +54,7 @@ GAME_DTYPE = record_dtype(
         ("tableau", np.int32, (NUM_SPACES,)),  # a run per space, 0 = free
         ("no_progress_turns", np.int16),  # option
         ("turns_without_progress", np.int16),  # C37
+        ("stale", np.int16),  # what `observation.update` must write anew: a bit per space, then STALE_...
         ("num_turns", np.int32),  # turns ended in this game
         ("foundation", np.int8, (NUM_SUITS, 2)),  # heights of the two piles of a suit, taller first
         ("ring", np.int8, (2, PACK_CARDS)),  # per player: stock, next card first, then waste, bottom first
@@ -86,6 +89,7 @@ def set_space(g: Any, i: int, run: int) -> None:
     """Put a run into space `i` and keep the arrangement's hash, which ignores the order of spaces (C36)."""
     g.arrangement = g.arrangement - mix64(np.uint64(g.tableau[i])) + mix64(np.uint64(run))
     g.tableau[i] = run
+    g.stale |= 1 << i
 
 
 @njit
@@ -159,6 +163,7 @@ def lay_out(g: Any, deck: Any) -> None:
 
 @njit
 def _clear(g: Any) -> None:
+    g.stale = STALE_ALL
     g.num_players = 2
     g.num_steps = 0
     g.num_turns = 0
