@@ -42,7 +42,7 @@ def _update(g: Any, observation: Any, mask: Any, legal: Any, num_legal: Any, i: 
     mask[:] = 0
     for k in range(n):
         mask[legal[k]] = 1
-    update(g, g.current_player, observation)
+    update(g, np.int64(g.current_player), observation)
 
 
 @njit

@@ -105,7 +105,7 @@ def _foundation_needs(g: Any) -> int:
     """Return the set of cards that fit a foundation (C13)."""
     needs = 0
     for suit in range(NUM_SUITS):
-        heights = 1 << g.foundation[suit, 0] | 1 << g.foundation[suit, 1]
+        heights = 1 << np.int64(g.foundation[suit, 0]) | 1 << np.int64(g.foundation[suit, 1])
         needs |= (heights & ALL_RANKS) << suit * NUM_RANKS
     return needs
 
@@ -269,7 +269,7 @@ def apply(g: Any, action: int) -> None:
     elif action == DRAW:
         _draw(g)
     elif action == DISCARD:
-        _append_to_waste(g, g.current_player, g.hand)
+        _append_to_waste(g, np.int64(g.current_player), g.hand)
         g.hand = NO_CARD
         _end_turn(g, False)
     else:

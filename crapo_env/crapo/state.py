@@ -171,6 +171,9 @@ def _clear(g: Any) -> None:
     g.terminated = 0
     g.truncated = 0
     g.arrangement = 0
+    g.seen[:] = 0  # these three hold nothing of the game before, so that equal games are equal bytes
+    g.ring[:] = 0
+    g.reserve[:] = 0
     g.tableau[:] = 0
     g.foundation[:] = 0
     g.head[:] = 0
