@@ -1,5 +1,6 @@
 """`Batch`: many games of one kind side by side, played in place by one kernel call per step."""
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,9 +29,17 @@ def first_illegal(masks: Any, actions: Any) -> int:
     """Return the index of the first game whose mask forbids its action, -1 if there is none."""
     for i in range(len(actions)):
         action = np.int64(actions[i])
-        if action != NO_ACTION and (action < 0 or action >= masks.shape[1] or masks[i, action] == 0):
+        if action != NO_ACTION and (
+            action < 0 or action >= masks.shape[1] or masks[i, action] == 0
+        ):
             return i
     return -1
+
+
+def _as_integers(what: str, values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be integers of at most 64 bits, not {values.dtype}")
+    return values
 
 
 class Batch:
@@ -42,7 +51,8 @@ class Batch:
         masks: (n, len(game.actions)) int8, 1 where an action of the player on turn is legal.
         legal, num_legal: (n, len(game.actions)) int16 and (n,) int16, the same as ascending lists.
         rewards: (n, seats) float32, of the last step, by seat.
-        ended: (n,) int8, 1 if the last step ended the game by its rules, 2 if by `max_steps`, else 0.
+        ended: (n,) int8, 1 if the last step ended the game by its rules, 2 if by `max_steps`, else
+            0.
     """
 
     def __init__(
@@ -60,9 +70,11 @@ class Batch:
             game: a game or its name in the registry.
             n: number of games.
             options: rule options, see `game.options`; those not given have their defaults.
-            auto_reset: deal a new game within the step that ended one. Its seed comes from the ended
+            auto_reset: deal a new game within the step that ended one. Its seed comes from the
+                ended
                 game's generator, so a batch is fixed by its first seeds.
-            threads: how many threads share the games of a step; the results are the same for any number.
+            threads: how many threads share the games of a step; the results are the same for any
+                number.
                 Worth it from some thousand games on.
 
         Raises:
@@ -73,7 +85,9 @@ class Batch:
         if not isinstance(n, int | np.integer) or n < 1:
             raise ValueError(f"a batch has at least one game, not {n!r}")
         if not isinstance(threads, int) or not 1 <= threads <= n:
-            raise ValueError(f"threads must be an integer from 1 to the number of games, not {threads!r}")
+            raise ValueError(
+                f"threads must be an integer from 1 to the number of games, not {threads!r}"
+            )
         self.threads = threads
         self._pool: ThreadPoolExecutor | None = None
         self._pool_owner = 0  # the process whose threads are in the pool
@@ -122,10 +136,13 @@ class Batch:
             actions: (n,) integers. A game that has ended takes only `NO_ACTION`.
 
         Raises:
-            ValueError: if an action is illegal; then no game has moved.
+            ValueError: if an action is illegal or no integer; then no game has moved.
         """
-        if len(actions) != len(self.games):
-            raise ValueError(f"{len(self.games)} games take as many actions, not {len(actions)}")
+        actions = np.asarray(actions)
+        if actions.shape != self.games.shape:
+            raise ValueError(f"{len(self.games)} games take as many actions, not {actions.shape}")
+        if actions.dtype != np.int64:  # any other would be compiled for anew
+            actions = _as_integers("actions", actions).astype(np.int64)
         if self.threads == 1:
             wrong = self._step_part(0, actions)
         else:
@@ -136,7 +153,7 @@ class Batch:
     def _split(self) -> None:
         """Divide the games among the threads: a slice of every array for each."""
         bounds = np.linspace(0, len(self.games), self.threads + 1).astype(int).tolist()
-        self._rows = [slice(low, high) for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+        self._rows = [slice(low, high) for low, high in itertools.pairwise(bounds)]
         self._parts = [
             (
                 self.games[rows],
@@ -151,7 +168,7 @@ class Batch:
         ]
 
     def _step_part(self, part: int, actions: np.ndarray) -> int:
-        """Step the games of one thread and return the index of the first illegal action, else -1."""
+        """Step the games of one thread; return the index of the first illegal action, else -1."""
         games, *arrays = self._parts[part]
         return self.game.step(games, actions, *arrays, self.auto_reset)
 
@@ -161,7 +178,9 @@ class Batch:
         if wrong < 0:
             others = range(1, self.threads)
             pool = self._threads()
-            waiting = [pool.submit(self._step_part, part, actions[self._rows[part]]) for part in others]
+            waiting = [
+                pool.submit(self._step_part, part, actions[self._rows[part]]) for part in others
+            ]
             self._step_part(0, actions[self._rows[0]])
             for future in waiting:
                 future.result()
@@ -194,14 +213,16 @@ class Batch:
     def explain_illegal(self, i: int, action: Any) -> str:
         """Return why `action` is illegal in game `i`."""
         names = self.game.actions.names
-        if not 0 <= action < len(names):
-            return f"action {action} is out of range 0 to {len(names) - 1}"
         player = int(self.current_player[i])
+        if not 0 <= action < len(names):
+            last = len(names) - 1
+            return f"action {action} of player_{player} is out of range 0 to {last}"
         legal = self.legal[i, : self.num_legal[i]]
         if len(legal) == 0:
             return f"action {action} ({names[action]}) comes after the end of the game"
         allowed = " ".join(self.game.action_to_string(self.games[i : i + 1], int(a)) for a in legal)
-        return f"action {action} ({names[action]}) of player_{player} is illegal here; legal are {allowed}"
+        what = f"action {action} ({names[action]}) of player_{player}"
+        return f"{what} is illegal here; legal are {allowed}"
 
     def _start(self) -> None:
         self.rewards[:] = 0
@@ -209,9 +230,11 @@ class Batch:
         self.refresh()
 
     def _seeds(self, seed: int | Sequence[int] | np.ndarray) -> np.ndarray:
-        seeds = np.asarray(seed)
+        seeds = _as_integers("seeds", np.asarray(seed))
+        if (seeds < 0).any():
+            raise ValueError(f"seeds must be at least 0, not {seed}")
         if seeds.ndim == 0:
             return np.uint64(seed) + np.arange(len(self.games), dtype=np.uint64)
         if seeds.shape != self.games.shape:
             raise ValueError(f"{len(self.games)} games take as many seeds, not {seeds.shape}")
-        return seeds.astype(np.uint64)
+        return seeds

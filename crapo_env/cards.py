@@ -1,7 +1,7 @@
 """Playing cards as numbers, their names, and the random numbers that shuffle them.
 
-A card is `suit * 13 + rank`: suits hearts, spades, diamonds, clubs (so that odd suits are black), ranks from
-the ace (0) to the king (12). Axis letters: `c` a card, `n` a number of things.
+A card is `suit * 13 + rank`: suits hearts, spades, diamonds, clubs (so that odd suits are black),
+ranks from the ace (0) to the king (12). Axis letters: `c` a card, `n` a number of things.
 """
 
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ def seed_game(g: Any, seed: Any) -> None:
 
 @njit
 def next_seed(g: Any) -> Any:
-    """Return the seed of the deal that follows game `g`: always below 2**63 (see `seeds/README.md`)."""
+    """Return the seed of the next deal, always below 2**63 (see `seeds/README.md`)."""
     return random_bits(g) >> _S1
 
 
@@ -124,5 +124,7 @@ def read_deck(names: Sequence[str], copies: int) -> np.ndarray:
     counts = np.bincount(cards, minlength=NUM_CARDS)
     wrong = [f"{CARD_NAMES[c]} {counts[c]} times" for c in np.flatnonzero(counts != copies)]
     if wrong:
-        raise ValueError(f"each card must occur {copies} times in this deck, but it has " + ", ".join(wrong))
+        raise ValueError(
+            f"each card must occur {copies} times in this deck, but it has " + ", ".join(wrong)
+        )
     return cards

@@ -7,7 +7,7 @@ from crapo_env.env import CardGameEnv
 
 
 def env(**options: Any) -> CardGameEnv:
-    """Return an environment of Crapô; see `CardGameEnv` for the arguments, the README for rule options."""
+    """Return an environment of Crapô: arguments as `CardGameEnv`, rule options as in the README."""
     return CardGameEnv(GAME, **options)
 
 

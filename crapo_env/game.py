@@ -35,9 +35,15 @@ class Option:
         """
         if self.range is not None:
             low, high = self.range
-            if isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high:
+            if (
+                isinstance(value, int | np.integer)
+                and not isinstance(value, bool)
+                and low <= value <= high
+            ):
                 return int(value)
-            raise ValueError(f"option {self.name} must be an integer from {low} to {high}, not {value!r}")
+            raise ValueError(
+                f"option {self.name} must be an integer from {low} to {high}, not {value!r}"
+            )
         if type(value) in map(type, self.values) and value in self.values:
             return int(value) if isinstance(value, bool) else self.values.index(value)
         raise ValueError(f"option {self.name} must be one of {list(self.values)}, not {value!r}")
@@ -55,12 +61,14 @@ class Option:
         return ", ".join(str(value) for value in self.values)
 
 
-MAX_STEPS = Option("max_steps", (0,), "decisions after which the game is truncated; 0: never", (0, 10**9))
+MAX_STEPS = Option(
+    "max_steps", (0,), "decisions after which the game is truncated; 0: never", (0, 10**9)
+)
 
 
 @dataclass(frozen=True)
 class ActionBlock:
-    """A block of consecutive action ids that differ in the labels of their axes, last axis fastest."""
+    """A block of consecutive action ids, one for each combination of labels, last axis fastest."""
 
     name: str
     text: str  # with one {} per axis
@@ -108,9 +116,13 @@ class ActionTable:
         if block is None:
             raise ValueError(f"no action block {block_name!r}; there are {', '.join(self.offsets)}")
         shape = tuple(len(axis) for axis in block.axes)
-        if len(indices) != len(shape) or not all(0 <= i < n for i, n in zip(indices, shape, strict=True)):
+        if len(indices) != len(shape) or not all(
+            0 <= i < n for i, n in zip(indices, shape, strict=True)
+        ):
             raise ValueError(f"block {block_name} has the shape {shape}, so no action {indices}")
-        return self.offsets[block_name] + (int(np.ravel_multi_index(indices, shape)) if shape else 0)
+        return self.offsets[block_name] + (
+            int(np.ravel_multi_index(indices, shape)) if shape else 0
+        )
 
     def decode(self, action: int) -> tuple[str, tuple[int, ...]]:
         """Return the block name and the indices of an action id, the inverse of `encode`.
@@ -175,7 +187,7 @@ class FieldTable:
         return sum(field.size for field in self.fields)
 
     def split(self, observation: np.ndarray) -> dict[str, np.ndarray]:
-        """Return views of the named fields of an observation, (..., size) to (..., *field.shape)."""
+        """Return views of an observation's fields by name, (..., size) to (..., *field.shape)."""
         lead = observation.shape[:-1]
         return {
             field.name: observation[..., start : start + field.size].reshape(*lead, *field.shape)
@@ -190,7 +202,9 @@ class FieldTable:
             last = start + field.size - 1
             index = f"{start}" if start == last else f"{start}-{last}"
             shape = " x ".join(str(n) for n in field.shape)
-            lines.append(f"| {index} | `{field.name}` | {shape} | 0-{field.high} | {field.meaning} |")
+            lines.append(
+                f"| {index} | `{field.name}` | {shape} | 0-{field.high} | {field.meaning} |"
+            )
         return "\n".join(lines)
 
 
@@ -218,8 +232,8 @@ def record_dtype(max_players: int, fields: Sequence[tuple[Any, ...]]) -> np.dtyp
 class Game:
     """A game: its facts, its tables and the functions that play it.
 
-    Kernels work in place on arrays of `dtype` records; `g` is one record inside a kernel, a whole array
-    of length 1 where a plain function takes `games`. Every `dtype` is made by `record_dtype`.
+    Kernels work in place on arrays of `dtype` records; `g` is one record inside a kernel, a whole
+    array of length 1 where a plain function takes `games`. Every `dtype` is made by `record_dtype`.
     """
 
     name: str
@@ -231,16 +245,28 @@ class Game:
     deck_copies: int  # how often each of the 52 cards is in the deck
     max_players: int
     reset: Callable[..., None]  # (games, seeds uint64): deal new games
-    deal: Callable[..., None]  # (games, deck int8, seeds uint64): lay out one written deck in each game
-    refresh: Callable[..., None]  # (games, observations, masks, legal, num_legal): what the movers see
+    deal: Callable[
+        ..., None
+    ]  # (games, deck int8, seeds uint64): lay out one written deck in each game
+    refresh: Callable[
+        ..., None
+    ]  # (games, observations, masks, legal, num_legal): what the movers see
     step: Callable[..., int]  # see `Batch.step`
     observe: Callable[..., None]  # (games, seat, observations): what one seat sees in each game
-    playout: Callable[..., int]  # (games, seeds uint64): random legal moves to the end, returns their number
-    resample: Callable[..., None]  # (games, seat, seeds uint64): redraw in place what the seat cannot know
+    playout: Callable[
+        ..., int
+    ]  # (games, seeds uint64): random legal moves to the end, returns their number
+    resample: Callable[
+        ..., None
+    ]  # (games, seat, seeds uint64): redraw in place what the seat cannot know
     check_state: Callable[[np.ndarray], None]  # (games): ValueError if a record is inconsistent
     max_decisions: Callable[[Mapping[str, Any]], int]  # bound on the decisions of a game
     action_to_string: Callable[[np.ndarray, int], str]  # (games, action), in the state's notation
     render: Callable[[np.ndarray, int | None], str]  # (games, seat): the table as that seat sees it
+    determinize: Callable[..., None] | None = (
+        None  # (observations, seat, seeds uint64, games): states that the seat may be in
+    )
+    check_options: Callable[[Mapping[str, Any]], None] | None = None  # ValueError if two clash
 
     @property
     def id(self) -> str:
@@ -251,7 +277,7 @@ class Game:
         """Return all options of the game, defaults filled in.
 
         Raises:
-            ValueError: if an option is unknown or has a wrong value.
+            ValueError: if an option is unknown or has a wrong value, or two do not fit together.
         """
         known = {option.name: option for option in self.options}
         for name in options:
@@ -264,6 +290,8 @@ class Game:
         values = {name: options.get(name, option.default) for name, option in known.items()}
         for name, option in known.items():
             option.encode(values[name])
+        if self.check_options is not None:
+            self.check_options(values)
         return values
 
     def new_games(self, n: int, options: Mapping[str, Any]) -> np.ndarray:
@@ -282,12 +310,24 @@ class Game:
     def resample_hidden(self, games: np.ndarray, seat: int, seed: int) -> np.ndarray:
         """Return a copy of `games` in which all that `seat` cannot know is drawn anew.
 
-        The redraw has exactly the distribution of the hidden cards given what the seat knows, if nothing
-        is inferred from how the players play. Game `i` of the copy uses the seed `seed + i`.
+        The redraw has exactly the distribution of the hidden cards given what the seat knows, if
+        nothing is inferred from how the players play. Game `i` of the copy uses the seed `seed +
+        i`.
         """
         copy = games.copy()
         self.resample(copy, seat, np.uint64(seed) + np.arange(len(games), dtype=np.uint64))
         return copy
+
+    def states_behind(self, observations: np.ndarray, seat: int, seed: int) -> np.ndarray:
+        """Return a state that `seat` may be in for each observation, (n, len(fields)) int8.
+
+        It is the inverse of the encoder with `resample_hidden`'s redraw, so observing it gives the
+        same observation. Game `i` uses the seed `seed + i`.
+        """
+        games = np.zeros(len(observations), self.dtype)
+        seeds = np.uint64(seed) + np.arange(len(games), dtype=np.uint64)
+        self.determinize(observations, seat, seeds, games)
+        return games
 
     def tables_hash(self) -> str:
         """Return a hash of the version, action and observation tables: what a policy depends on."""

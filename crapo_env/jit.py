@@ -1,8 +1,9 @@
 """The one compiler switch of the project: `njit` with a disk cache that no stale kernel survives.
 
-Numba keys its cache by the file of the compiled function alone, so an edit in a callee's file would go
-unnoticed. Here the cache folder itself is named after a hash of the package's source. Where no folder is
-writable the kernels are compiled anew in every process, which costs seconds and is no error.
+Numba keys its cache by the file of the compiled function alone, so an edit in a callee's file would
+go unnoticed. Here the cache folder itself is named after a hash of the package's source. Where no
+folder is writable the kernels are compiled anew in every process, which costs seconds and is no
+error.
 """
 
 import functools
@@ -23,7 +24,7 @@ SHARED = tuple(PACKAGE / f"{name}.py" for name in ("jit", "cards", "runs", "game
 
 
 def _source_digest(part: str) -> str:
-    """Hash all source that the kernels of a part of the package, a folder or a module, can depend on.
+    """Hash all source that the kernels of a part of the package (folder or module) depend on.
 
     A game's kernels use the shared modules and its own folder; all others may use every game.
     """
@@ -48,7 +49,7 @@ def _is_writable(folder: Path) -> bool:
 
 @functools.cache
 def cache_folder(part: str) -> Path | None:
-    """Return the first writable folder for a part's kernels: NUMBA_CACHE_DIR, the user's cache, the package."""
+    """Return the first writable folder of NUMBA_CACHE_DIR, the user's cache, the package."""
     bases = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     cache_home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if os.path.isabs(cache_home):
@@ -58,7 +59,9 @@ def cache_folder(part: str) -> Path | None:
     return next((base / name for base in bases if _is_writable(base / name)), None)
 
 
-if config.DISABLE_JIT:  # plain Python warns where compiled code wraps around, as the generators mean to
+if (
+    config.DISABLE_JIT
+):  # plain Python warns where compiled code wraps around, as the generators mean to
     np.seterr(over="ignore")
 
 
@@ -81,7 +84,7 @@ def njit(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def announce_compilation(part: str) -> None:
-    """Say once, on stderr, that the first use of a part compiles, so that nobody thinks that it hangs."""
+    """Say once, on stderr, that the first use of a part compiles, so that it seems not to hang."""
     folder = None if config.DISABLE_JIT else cache_folder(part)
     if not config.DISABLE_JIT and not (folder and any(folder.iterdir())):
         kept = "kept for later runs" if folder else "no cache folder is writable"

@@ -1,6 +1,7 @@
 """Registers the environments with PettingZoo as soon as it is imported, now or later.
 
-Importing PettingZoo takes longer than this package may, so a finder waits for somebody else to do it.
+Importing PettingZoo takes longer than this package may, so a finder waits for somebody else to do
+it.
 """
 
 import importlib.util

@@ -1,7 +1,8 @@
 """Descending runs of alternating colour, each packed into one integer.
 
-Both games build only such runs, base first, top last. A run covers consecutive ranks, and at each rank its
-colour is fixed by the run's phase, so one bit per rank names the card. The bits of a code, from the lowest:
+Both games build only such runs, base first, top last. A run covers consecutive ranks, and at each
+rank its colour is fixed by the run's phase, so one bit per rank names the card. The bits of a code,
+from the lowest:
 
     13  at rank r: 0 = hearts or spades, 1 = diamonds or clubs
      4  rank of the top card (the lowest rank)
@@ -11,7 +12,6 @@ colour is fixed by the run's phase, so one bit per rank names the card. The bits
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -44,6 +44,12 @@ def top_rank(run: int) -> int:
 def base_rank(run: int) -> int:
     """Return the rank of the base card of a non-empty run."""
     return run >> _BASE & 15
+
+
+@njit
+def phase(run: int) -> int:
+    """Return the phase of a run: the colour of its cards of even rank, 0 = red, 1 = black."""
+    return run >> _PHASE & 1
 
 
 @njit

@@ -14,15 +14,30 @@ ACTIONS = ActionTable(
     (
         ActionBlock("reserve_to_space", "C>{}", (SPACE_LABELS,), "reserve top to a space"),
         ActionBlock("reserve_to_foundation", "C>F", (), "reserve top to its foundation"),
-        ActionBlock("reserve_to_waste", "C>OW", (), "load the opponent's waste with the reserve top"),
-        ActionBlock("reserve_to_reserve", "C>OC", (), "load the opponent's reserve with the reserve top"),
+        ActionBlock(
+            "reserve_to_waste", "C>OW", (), "load the opponent's waste with the reserve top"
+        ),
+        ActionBlock(
+            "reserve_to_reserve", "C>OC", (), "load the opponent's reserve with the reserve top"
+        ),
         ActionBlock("hand_to_space", "H>{}", (SPACE_LABELS,), "drawn card to a space"),
         ActionBlock("hand_to_foundation", "H>F", (), "drawn card to its foundation"),
         ActionBlock("hand_to_waste", "H>OW", (), "load the opponent's waste with the drawn card"),
-        ActionBlock("hand_to_reserve", "H>OC", (), "load the opponent's reserve with the drawn card"),
-        ActionBlock("space_to_foundation", "S{}>F", (SPACE_LABELS,), "top of a space to its foundation"),
-        ActionBlock("space_to_waste", "S{}>OW", (SPACE_LABELS,), "load the opponent's waste from a space"),
-        ActionBlock("space_to_reserve", "S{}>OC", (SPACE_LABELS,), "load the opponent's reserve from a space"),
+        ActionBlock(
+            "hand_to_reserve", "H>OC", (), "load the opponent's reserve with the drawn card"
+        ),
+        ActionBlock(
+            "space_to_foundation", "S{}>F", (SPACE_LABELS,), "top of a space to its foundation"
+        ),
+        ActionBlock(
+            "space_to_waste", "S{}>OW", (SPACE_LABELS,), "load the opponent's waste from a space"
+        ),
+        ActionBlock(
+            "space_to_reserve",
+            "S{}>OC",
+            (SPACE_LABELS,),
+            "load the opponent's reserve from a space",
+        ),
         ActionBlock(
             "space_to_space",
             "S{}>{}",
@@ -36,7 +51,9 @@ ACTIONS = ActionTable(
             "so many top cards of a space to the lowest-numbered free space",
         ),
         ActionBlock("draw", "DRAW", (), "draw a card"),
-        ActionBlock("discard", "DISCARD", (), "put the drawn card on the own waste, which ends the turn"),
+        ActionBlock(
+            "discard", "DISCARD", (), "put the drawn card on the own waste, which ends the turn"
+        ),
         ActionBlock("pass", "PASS", (), "end the turn when no card is left to draw"),
     )
 )
@@ -58,7 +75,7 @@ PASS = ACTIONS.offsets["pass"]
 
 
 def action_to_string(games: np.ndarray, action: int) -> str:
-    """Return the text of an action in the state `games[0]`, the run's length and free space included."""
+    """Return the text of an action in the state `games[0]`, with run length and free space."""
     tableau = games["tableau"][0]
     if SPACE_TO_SPACE <= action < SPACE_TO_FREE:
         i, j = divmod(action - SPACE_TO_SPACE, NUM_SPACES)

@@ -1,4 +1,4 @@
-"""Whether a record is a state that a Crapô game can be in, as far as memory safety and the packs go."""
+"""Whether a record is a state of Crapô, as far as memory safety and the packs go."""
 
 import numpy as np
 
@@ -36,17 +36,23 @@ def check_state(games: np.ndarray) -> None:
     """
     for name, low, high in _RANGES:
         if np.any(games[name] < low) or np.any(games[name] > high):
-            raise ValueError(f"state field {name} must lie in {low} to {high}, not {games[name].tolist()}")
+            raise ValueError(
+                f"state field {name} must lie in {low} to {high}, not {games[name].tolist()}"
+            )
     for g in games:
         _check_runs(g)
         hidden = _hidden_cards(g)
-        _check_counts(_public_cards(g) + hidden, np.full(NUM_CARDS, 2), "each card must occur twice")
-        _check_counts(hidden, 2 - g["dealt"].sum(axis=0), "the face-down cards must be those not seen yet")
+        _check_counts(
+            _public_cards(g) + hidden, np.full(NUM_CARDS, 2), "each card must occur twice"
+        )
+        _check_counts(
+            hidden, 2 - g["dealt"].sum(axis=0), "the face-down cards must be those not seen yet"
+        )
 
 
 def _check_runs(g: np.record) -> None:
     for run in g["tableau"].tolist():
-        if run < 0 or run and not top_rank(run) <= base_rank(run) < NUM_RANKS:
+        if run < 0 or (run and not top_rank(run) <= base_rank(run) < NUM_RANKS):
             raise ValueError(f"{run} is no run of cards")
         if run_from_names(run_to_names(run)) != run:
             raise ValueError(f"{run} is no run of cards")

@@ -1,4 +1,4 @@
-"""The loops over many games of Crapô that `Batch` calls. `n` games lie side by side, one row each."""
+"""The loops over `n` games of Crapô, side by side, that `Batch` calls."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ import numpy as np
 
 from crapo_env.cards import below, next_seed, next_state, seed_game
 from crapo_env.crapo.actions import NUM_ACTIONS
+from crapo_env.crapo.effects import apply
 from crapo_env.crapo.observation import observe, update
-from crapo_env.crapo.rules import apply, legal_actions
+from crapo_env.crapo.rules import legal_actions
 from crapo_env.crapo.state import STALE_ALL, deal_shuffled, lay_out
 from crapo_env.jit import njit
 
@@ -21,7 +22,7 @@ def reset(games: Any, seeds: Any) -> None:
 
 @njit
 def deal(games: Any, deck: Any, seeds: Any) -> None:
-    """Lay out one written deck (104,) int8 in every record; the seeds (n,) decide what else is random."""
+    """Lay out one deck (104,) int8 in every record; seeds (n,) decide what else is random."""
     for i in range(len(games)):
         seed_game(games[i], seeds[i])
         lay_out(games[i], deck)
@@ -59,7 +60,8 @@ def step(
 ) -> int:
     """Play one action in every game and write what follows; see `Batch.step`.
 
-    Returns the index of the first game whose action its mask forbids (nothing is played then), else -1.
+    Returns the index of the first game whose action its mask forbids (nothing is played then), else
+    -1.
     """
     for i in range(len(games)):
         action = np.int64(actions[i])
@@ -70,13 +72,13 @@ def step(
         ended[i] = 0
         if actions[i] != -1:
             apply(g, np.int64(actions[i]))
-            rewards[i] = g.rewards
+            rewards[i, 0], rewards[i, 1] = g.rewards[0], g.rewards[1]
             ended[i] = g.terminated + 2 * g.truncated
             if auto_reset and ended[i] != 0:
                 deal_shuffled(g, next_seed(g))
             _update(g, observations[i], masks[i], legal[i], num_legal, i)
         else:
-            rewards[i] = 0
+            rewards[i, 0] = rewards[i, 1] = 0
     return -1
 
 
@@ -89,7 +91,7 @@ def observe_all(games: Any, seat: int, observations: Any) -> None:
 
 @njit
 def playout(games: Any, seeds: Any) -> int:
-    """Play every game to its end with uniformly random legal moves and return the number of decisions."""
+    """Play every game to its end with random legal moves and return the number of decisions."""
     legal = np.empty(NUM_ACTIONS, np.int16)
     decisions = 0
     for i in range(len(games)):

@@ -35,28 +35,46 @@ FIELDS = FieldTable(
         Field("own_waste_top", (NUM_CARDS,), 1, "the card on top of the own waste"),
         Field("opponent_waste_top", (NUM_CARDS,), 1, "the card on top of the opponent's waste"),
         Field("own_dealt", (NUM_CARDS,), 2, "copies seen so far that were dealt to the observer"),
-        Field("opponent_dealt", (NUM_CARDS,), 2, "copies seen so far that were dealt to the opponent"),
+        Field(
+            "opponent_dealt", (NUM_CARDS,), 2, "copies seen so far that were dealt to the opponent"
+        ),
         Field("unseen", (NUM_CARDS,), 2, "copies not seen yet"),
         Field(
             "own_cycle",
             (PACK_CARDS,),
             UNSEEN,
-            "own stock in drawing order, then own waste from the bottom: card + 1, 53 face down, 0 none",
+            "own stock in drawing order, own waste from the bottom: card + 1, 53 face down, 0 none",
         ),
         Field("opponent_cycle", (PACK_CARDS,), UNSEEN, "the same of the opponent"),
-        Field("own_reserve_up", (MAX_RESERVE_UP,), NUM_CARDS, "face-up cards of the own reserve, card + 1"),
+        Field(
+            "own_reserve_up",
+            (MAX_RESERVE_UP,),
+            NUM_CARDS,
+            "face-up cards of the own reserve, card + 1",
+        ),
         Field("opponent_reserve_up", (MAX_RESERVE_UP,), NUM_CARDS, "the same of the opponent"),
         Field("foundation", (NUM_SUITS, 2), 13, "heights of the two piles of a suit, taller first"),
-        Field("own_sizes", (4,), PACK_CARDS, "own reserve, its face-down cards, own stock, own waste"),
+        Field(
+            "own_sizes", (4,), PACK_CARDS, "own reserve, its face-down cards, own stock, own waste"
+        ),
         Field("opponent_sizes", (4,), PACK_CARDS, "the same of the opponent"),
         Field("stock_known", (2,), 1, "1 if the own, the opponent's stock was turned over once"),
-        Field("smallest", (2,), 48, "smallest card count so far of the observer, the opponent (C37)"),
+        Field(
+            "smallest", (2,), 48, "smallest card count so far of the observer, the opponent (C37)"
+        ),
         Field("on_turn", (1,), 1, "1 if the observer is on turn"),
         Field("free_spaces", (1,), NUM_SPACES, "number of free spaces"),
         Field("rearrangements_left", (1,), MAX_REARRANGEMENTS, "moves between spaces left (C36)"),
-        Field("turn_flags", (3,), 1, "progress this turn (C37); turn bare so far, last turn a bare pass (C35)"),
+        Field(
+            "turn_flags",
+            (3,),
+            1,
+            "progress this turn (C37); turn bare so far, last turn a bare pass (C35)",
+        ),
         Field("turns_without_progress", (2,), 99, "hundreds and rest (C37)"),
-        Field("rules", (8,), MAX_REARRANGEMENTS, "the options in table order up to max_rearrangements"),
+        Field(
+            "rules", (8,), MAX_REARRANGEMENTS, "the options in table order up to max_rearrangements"
+        ),
         Field("no_progress_turns", (2,), 99, "hundreds and rest of the option"),
     )
 )
@@ -124,7 +142,7 @@ def _write_space(g: Any, i: int, out: Any) -> None:
 
 @njit
 def _write_history(g: Any, p: int, side: int, out: Any) -> None:
-    """Write what was seen of the piles of player `p`; `side` is 0 for the observer, 1 for the opponent."""
+    """Write what was seen of the piles of player `p`; `side` 0 is the observer, 1 the opponent."""
     for card in range(NUM_CARDS):
         out[DEALT + side * NUM_CARDS + card] = g.dealt[p, card]
         out[SEEN_NOT + card] = 2 - g.dealt[0, card] - g.dealt[1, card]

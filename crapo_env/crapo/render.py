@@ -1,4 +1,4 @@
-"""The table of a Crapô game as text. Face-down cards are shown as counts, so every seat sees the same."""
+"""The table of a Crapô game as text. Face-down cards are counts: every seat sees the same."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def known_stock(games: np.ndarray, p: int) -> list[str]:
 
 
 def render(games: np.ndarray, seat: int | None = None) -> str:
-    """Return the public table of `games[0]`; `seat` does not matter, as nothing is private (C39)."""
+    """Return the table of `games[0]`; `seat` does not matter, as nothing is private (C39)."""
     g = games[0]
     lines = [f"turn {g['num_turns'] + 1}, player_{g['current_player']} to move"]
     if g["terminated"] or g["truncated"]:

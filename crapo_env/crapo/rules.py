@@ -25,13 +25,7 @@ from crapo_env.crapo.state import (
     NO_CARD,
     NUM_SPACES,
     NUM_SUITS,
-    PACK_CARDS,
-    STALE_PILES,
-    card_count,
-    open_new_stretch,
     reserve_top,
-    reveal,
-    set_space,
     waste_top,
 )
 from crapo_env.jit import njit
@@ -41,7 +35,6 @@ from crapo_env.runs import (
     fits_key,
     join,
     phase,
-    push,
     run_length,
     top_card,
     top_key,
@@ -55,7 +48,9 @@ ALL_RANKS = (1 << NUM_RANKS) - 1
 ACES = sum(1 << suit * NUM_RANKS for suit in range(NUM_SUITS))  # sets of cards, one bit each
 KINGS = ACES << NUM_RANKS - 1
 BASES = ALL_RANKS | ALL_RANKS << 16  # ranks of runs of either phase
-BIT_INDEX = np.zeros(67, np.int64)  # of a power of two by its residue; 2 is a primitive root modulo 67
+BIT_INDEX = np.zeros(
+    67, np.int64
+)  # of a power of two by its residue; 2 is a primitive root modulo 67
 BIT_INDEX[[(1 << k) % 67 for k in range(64)]] = range(64)
 
 
@@ -63,8 +58,8 @@ BIT_INDEX[[(1 << k) % 67 for k in range(64)]] = range(64)
 def legal_actions(g: Any, legal: Any) -> int:
     """Write the legal action ids in ascending order into `legal` and return their number.
 
-    Sets of cards and of spaces are bit sets, so that most clauses are tested for all spaces at once; the
-    bits of `moves` are the ids below SPACE_TO_SPACE.
+    Sets of cards and of spaces are bit sets, so that most clauses are tested for all spaces at
+    once; the bits of `moves` are the ids below SPACE_TO_SPACE.
     """
     if g.terminated or g.truncated:
         return 0
@@ -79,7 +74,9 @@ def legal_actions(g: Any, legal: Any) -> int:
         if forced != 0:
             return _list_bits(forced, 0, legal, 0)
     under_own, under_hand = _spaces_under(g, own, free), _spaces_under(g, hand, free)
-    moves = _card_moves(hand, under_hand, needs, on_waste, on_reserve, 1, 1, free != 0) << FROM_HAND  # C19, C20
+    moves = (
+        _card_moves(hand, under_hand, needs, on_waste, on_reserve, 1, 1, free != 0) << FROM_HAND
+    )  # C19, C20
     if others:
         gate = free != 0 or g.crapo_gate == 1  # C15, C18
         moves |= _card_moves(own, under_own, needs, on_waste, on_reserve, gate, gate, gate)
@@ -119,8 +116,10 @@ def _loads_on(card: int) -> int:
 
 
 @njit
-def _compare_tops(g: Any, needs: int, on_waste: int, on_reserve: int) -> tuple[int, int, int, int, int]:
-    """Return the sets of spaces that are free, whose top is an ace, is needed, and may be loaded on either pile."""
+def _compare_tops(
+    g: Any, needs: int, on_waste: int, on_reserve: int
+) -> tuple[int, int, int, int, int]:
+    """Return the spaces that are free, have an ace, a needed card, a load for either pile."""
     free = aces = to_foundation = to_waste = to_reserve = 0
     for i in range(NUM_SPACES):
         run = np.int64(g.tableau[i])
@@ -136,7 +135,7 @@ def _compare_tops(g: Any, needs: int, on_waste: int, on_reserve: int) -> tuple[i
 
 @njit
 def _spaces_under(g: Any, card: int, free: int) -> int:
-    """Return the set of spaces that take `card`: the runs it fits and the first free space (C11, C12)."""
+    """Return the spaces that take `card`: the runs it fits and the first free one (C11, C12)."""
     if card == NO_CARD:
         return 0
     key = fits_key(card)
@@ -170,7 +169,7 @@ def _card_moves(
     may_load_waste: int,
     may_load_reserve: int,
 ) -> int:
-    """Return the moves of the reserve's top or the drawn card, counted from the first id of its block."""
+    """Return the moves of the reserve's top or the drawn card, from the first id of its block."""
     if card == NO_CARD:
         return 0
     moves = spaces if may_place else 0
@@ -182,7 +181,7 @@ def _card_moves(
 
 @njit
 def _list_bits(bits: int, first: int, legal: Any, n: int) -> int:
-    """Append `first` plus the index of every bit to the list of length `n` and return the new length."""
+    """Append `first` plus the index of every bit to the `n` listed ids; return the new length."""
     while bits != 0:
         lowest = bits & -bits
         legal[n] = first + BIT_INDEX[lowest % 67]
@@ -201,7 +200,9 @@ def _list_rearrangements(g: Any, free: int, legal: Any, n: int) -> int:
         wanted |= _wanted_base(np.int64(g.tableau[i]))
     for i in range(NUM_SPACES):
         run = np.int64(g.tableau[i])
-        if _movable_bases(run, 1 << num_free) & wanted != 0:  # C23: 1, 2, 4, 8, then whole runs of 13
+        if (
+            _movable_bases(run, 1 << num_free) & wanted != 0
+        ):  # C23: 1, 2, 4, 8, then whole runs of 13
             for j in range(NUM_SPACES):
                 target = np.int64(g.tableau[j])
                 k = count_to_fit(run, target)
@@ -221,7 +222,7 @@ def _list_rearrangements(g: Any, free: int, legal: Any, n: int) -> int:
 
 @njit
 def _wanted_base(run: int) -> int:
-    """Return the base that fits on a run, as one bit of a set over ranks and phases; 0 if none does."""
+    """Return the base that fits on a run, as a bit of a set over ranks and phases, else 0."""
     return (1 << top_rank(run) + 16 * phase(run)) >> 1 & BASES if run != 0 else 0
 
 
@@ -236,7 +237,7 @@ def _movable_bases(run: int, capacity: int) -> int:
 
 @njit
 def _is_new(g: Any, run: int, target: int, k: int) -> bool:
-    """Return whether moving `k` cards from `run` to `target` makes an arrangement not seen yet (C36)."""
+    """Return whether moving `k` cards from `run` to `target` makes a new arrangement (C36)."""
     moved = top_part(run, k)
     joined = moved if target == 0 else join(target, moved)
     after = g.arrangement - mix64(np.uint64(run)) - mix64(np.uint64(target))
@@ -255,169 +256,3 @@ def _may_draw(g: Any, own: int, under_own: int, free: int, needs: int) -> bool:
     if needs >> own & 1 == 1:
         return False
     return under_own == 0 if g.crapo_gate == 1 else free == 0
-
-
-@njit
-def apply(g: Any, action: int) -> None:
-    """Play a legal action."""
-    g.rewards[:] = 0
-    g.num_steps += 1
-    if action < SPACE_TO_SPACE:
-        _play_card(g, action)
-    elif action < DRAW:
-        _rearrange(g, action)
-    elif action == DRAW:
-        _draw(g)
-    elif action == DISCARD:
-        _append_to_waste(g, np.int64(g.current_player), g.hand)
-        g.hand = NO_CARD
-        _end_turn(g, False)
-    else:
-        _end_turn(g, True)
-    if g.num_steps == g.max_steps and g.terminated == 0:
-        g.truncated = 1
-
-
-@njit
-def _play_card(g: Any, action: int) -> None:
-    """Move the reserve top, the drawn card or a space's top, then look for progress and the win."""
-    p = np.int64(g.current_player)
-    if action < FROM_HAND:
-        target = action - FROM_RESERVE
-        card = _take_from_reserve(g, p)
-    elif action < SPACE_TO_FOUNDATION:
-        target = action - FROM_HAND
-        card = np.int64(g.hand)
-        g.hand = NO_CARD
-    else:
-        i = (action - SPACE_TO_FOUNDATION) % NUM_SPACES
-        target = TO_FOUNDATION + (action - SPACE_TO_FOUNDATION) // NUM_SPACES
-        card = top_card(np.int64(g.tableau[i]))
-        set_space(g, i, without_top(np.int64(g.tableau[i]), 1))
-    _put_card(g, card, target)
-    g.turn_bare = 0
-    open_new_stretch(g)
-    count = card_count(g, p) + (g.hand != NO_CARD)
-    if count < g.smallest[p]:  # C37
-        g.smallest[p] = count
-        g.turn_progress = 1
-    if count == 0:  # C34
-        _finish(g, p)
-
-
-@njit
-def _take_from_reserve(g: Any, p: int) -> int:
-    """Take the reserve's top and turn up the card beneath (C16)."""
-    g.stale |= STALE_PILES << p
-    g.reserve_size[p] -= 1
-    size = np.int64(g.reserve_size[p])
-    if size > 0 and g.reserve_down[p] == size:
-        g.reserve_down[p] -= 1
-        reveal(g, p, np.int64(g.reserve[p, size - 1]))
-    return np.int64(g.reserve[p, size])
-
-
-@njit
-def _put_card(g: Any, card: int, target: int) -> None:
-    """Put a card on a space, a foundation, or the opponent's waste or reserve."""
-    opponent = 1 - np.int64(g.current_player)
-    if target < TO_FOUNDATION:
-        set_space(g, target, push(np.int64(g.tableau[target]), card))
-    elif target == TO_FOUNDATION:
-        suit, rank = card // NUM_RANKS, card % NUM_RANKS
-        pile = 0 if g.foundation[suit, 0] == rank else 1
-        g.foundation[suit, pile] += 1
-        g.turn_progress = 1  # C37
-    elif target == TO_WASTE:
-        _append_to_waste(g, opponent, card)
-    else:
-        g.stale |= STALE_PILES << opponent
-        g.reserve[opponent, g.reserve_size[opponent]] = card
-        g.reserve_size[opponent] += 1
-
-
-@njit
-def _append_to_waste(g: Any, p: int, card: int) -> None:
-    g.stale |= STALE_PILES << p
-    tail = np.int64(g.head[p]) + g.stock_size[p] + g.waste_size[p]
-    g.ring[p, tail % PACK_CARDS] = card
-    g.waste_size[p] += 1
-
-
-@njit
-def _rearrange(g: Any, action: int) -> None:
-    """Move a run between spaces and note the new arrangement (C22, C36)."""
-    if action < SPACE_TO_FREE:
-        i = (action - SPACE_TO_SPACE) // NUM_SPACES
-        j = (action - SPACE_TO_SPACE) % NUM_SPACES
-        run = np.int64(g.tableau[i])
-        target = np.int64(g.tableau[j])
-        k = count_to_fit(run, target)
-        joined = join(target, top_part(run, k))
-    else:
-        i = (action - SPACE_TO_FREE) // MAX_TO_FREE
-        k = (action - SPACE_TO_FREE) % MAX_TO_FREE + 1
-        run = np.int64(g.tableau[i])
-        j = 0
-        while g.tableau[j] != 0:
-            j += 1
-        joined = top_part(run, k)
-    set_space(g, i, without_top(run, k))
-    set_space(g, j, joined)
-    g.rearrangements += 1
-    g.seen[g.rearrangements] = g.arrangement
-
-
-@njit
-def _draw(g: Any) -> None:
-    """Draw a card, turning the waste over first if the stock is empty (C31)."""
-    p = np.int64(g.current_player)
-    g.stale |= STALE_PILES << p
-    if g.stock_size[p] == 0:
-        g.stock_size[p] = g.waste_size[p]
-        g.waste_size[p] = 0
-        g.stock_known[p] = 1
-    card = np.int64(g.ring[p, g.head[p]])
-    g.head[p] = (np.int64(g.head[p]) + 1) % PACK_CARDS
-    g.stock_size[p] -= 1
-    g.hand = card
-    if g.stock_known[p] == 0:
-        reveal(g, p, card)
-    g.turn_bare = 0
-    open_new_stretch(g)
-
-
-@njit
-def _end_turn(g: Any, by_pass: bool) -> None:
-    """End the turn: standstill (C35), no progress (C37), then the opponent's turn."""
-    g.num_turns += 1
-    g.turns_without_progress = 0 if g.turn_progress else g.turns_without_progress + 1
-    bare_pass = by_pass and g.turn_bare == 1
-    if bare_pass and g.last_turn_bare_pass == 1:
-        _finish(g, DRAWN)
-    elif g.turns_without_progress >= g.no_progress_turns:
-        _finish(g, _stalemate_winner(g))
-    else:
-        g.last_turn_bare_pass = bare_pass
-        g.turn_bare = 1
-        g.turn_progress = 0
-        g.current_player = 1 - g.current_player
-        g.stale |= STALE_PILES | STALE_PILES << 1  # own and opponent change places
-        open_new_stretch(g)
-
-
-@njit
-def _stalemate_winner(g: Any) -> int:
-    """Return who wins a game without progress (C37)."""
-    first, second = card_count(g, 0), card_count(g, 1)
-    if g.stalemate_result == 0 or first == second:
-        return DRAWN
-    return 0 if first < second else 1
-
-
-@njit
-def _finish(g: Any, winner: int) -> None:
-    g.terminated = 1
-    if winner != DRAWN:
-        g.rewards[winner] = 1
-        g.rewards[1 - winner] = -1

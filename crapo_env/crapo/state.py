@@ -1,8 +1,8 @@
 """The state of a Crapô game and how a deal lays it out (clauses C1-C9).
 
-Axis letters: `p` a player, `i` a space. The players' own piles are named `reserve` (the crapo), `stock` and
-`waste`. Stock and waste share one ring of cards per player: cards are drawn at its head and discarded at its
-tail, so turning the waste over (C31) only renames its cards.
+Axis letters: `p` a player, `i` a space. The players' own piles are named `reserve` (the crapo),
+`stock` and `waste`. Stock and waste share one ring of cards per player: cards are drawn at its head
+and discarded at its tail, so turning the waste over (C31) only renames its cards.
 """
 
 from typing import Any
@@ -28,21 +28,31 @@ PACK_CARDS = 104  # both packs; also the size of a ring
 RESERVE_CARDS = 14  # C4
 TURNED_CARDS = 4  # C5
 STOCK_CARDS = 34  # C7
-MAX_RESERVE = 40  # 13 hidden cards, one that was turned up, at most 25 others of its suit loaded on it
+MAX_RESERVE = 40  # 13 hidden cards, one turned up, at most 25 others of its suit loaded on it
 STALE_PILES = 1 << NUM_SPACES  # the piles of player 0; the next bit: of player 1
 STALE_ALL = 4 << NUM_SPACES  # everything, as in a new game
 MAX_REARRANGEMENTS = 32  # largest value of the option
 
 OPTIONS = (
     Option("aces", ("forced", "optional"), "whether available aces must be played first (C14)"),
-    Option("drawn_card", ("must_play", "may_discard"), "whether a playable drawn card must be played (C28)"),
-    Option("rearrange_while_holding", (True, False), "other moves while holding a drawn card (C28)"),
+    Option(
+        "drawn_card",
+        ("must_play", "may_discard"),
+        "whether a playable drawn card must be played (C28)",
+    ),
+    Option(
+        "rearrange_while_holding", (True, False), "other moves while holding a drawn card (C28)"
+    ),
     Option("tableau_loading", (True, False), "whether tops of spaces may be loaded (C21)"),
     Option("crapo_gate", ("free_space", "fit"), "what the reserve top needs to leave (C15, C18)"),
     Option("draw_gate", ("crapo_exhausted", "any_time"), "when drawing is allowed (C26)"),
     Option("stalemate_result", ("draw", "fewest_cards"), "result of a game without progress (C37)"),
-    Option("max_rearrangements", (16,), "moves between spaces in a row (C36)", (0, MAX_REARRANGEMENTS)),
-    Option("no_progress_turns", (120,), "turns without progress that end the game (C37)", (1, 1000)),
+    Option(
+        "max_rearrangements", (16,), "moves between spaces in a row (C36)", (0, MAX_REARRANGEMENTS)
+    ),
+    Option(
+        "no_progress_turns", (120,), "turns without progress that end the game (C37)", (1, 1000)
+    ),
     MAX_STEPS,
 )
 
@@ -50,22 +60,22 @@ GAME_DTYPE = record_dtype(
     2,
     [
         ("arrangement", np.uint64),  # sum of mix64 over the runs of the tableau, see `set_space`
-        ("seen", np.uint64, (MAX_REARRANGEMENTS + 1,)),  # arrangements since the last other action (C36)
+        ("seen", np.uint64, (MAX_REARRANGEMENTS + 1,)),  # since the last other action (C36)
         ("tableau", np.int32, (NUM_SPACES,)),  # a run per space, 0 = free
         ("no_progress_turns", np.int16),  # option
         ("turns_without_progress", np.int16),  # C37
-        ("stale", np.int16),  # what `observation.update` must write anew: a bit per space, then STALE_...
+        ("stale", np.int16),  # what `observation.update` must write: a bit per space, STALE_...
         ("num_turns", np.int32),  # turns ended in this game
         ("foundation", np.int8, (NUM_SUITS, 2)),  # heights of the two piles of a suit, taller first
-        ("ring", np.int8, (2, PACK_CARDS)),  # per player: stock, next card first, then waste, bottom first
+        ("ring", np.int8, (2, PACK_CARDS)),  # stock, next card first, then waste, bottom first
         ("head", np.int8, (2,)),  # index in the ring of the next card to draw
         ("stock_size", np.int8, (2,)),
         ("waste_size", np.int8, (2,)),
-        ("stock_known", np.int8, (2,)),  # 1: the stock was turned over, so its order is public (C31, C39)
+        ("stock_known", np.int8, (2,)),  # 1: turned over, so its order is public (C31, C39)
         ("reserve", np.int8, (2, MAX_RESERVE)),  # bottom first
         ("reserve_size", np.int8, (2,)),
         ("reserve_down", np.int8, (2,)),  # how many of them lie face down, never the top (C16)
-        ("dealt", np.int8, (2, NUM_CARDS)),  # copies of each card seen so far, by the player they were dealt to
+        ("dealt", np.int8, (2, NUM_CARDS)),  # copies seen, by the player they were dealt to
         ("smallest", np.int8, (2,)),  # smallest card count in this game (C37)
         ("hand", np.int8),  # the drawn card or NO_CARD
         ("rearrangements", np.int8),  # moves between spaces since the last other action (C36)
@@ -86,7 +96,7 @@ GAME_DTYPE = record_dtype(
 
 @njit
 def set_space(g: Any, i: int, run: int) -> None:
-    """Put a run into space `i` and keep the arrangement's hash, which ignores the order of spaces (C36)."""
+    """Put a run into space `i`; the arrangement's hash ignores the order of spaces (C36)."""
     g.arrangement = g.arrangement - mix64(np.uint64(g.tableau[i])) + mix64(np.uint64(run))
     g.tableau[i] = run
     g.stale |= 1 << i
@@ -130,7 +140,7 @@ def open_new_stretch(g: Any) -> None:
 
 @njit
 def shuffle_packs(g: Any, deck: Any) -> None:
-    """Fill `deck` (104,) with the cards as both players hold them after the exchange of half packs (C3)."""
+    """Fill `deck` (104,) with the cards of both players after the exchange of half packs (C3)."""
     first = deck[:NUM_CARDS]
     second = deck[NUM_CARDS:]
     for c in range(NUM_CARDS):
@@ -147,53 +157,71 @@ def shuffle_packs(g: Any, deck: Any) -> None:
 @njit
 def lay_out(g: Any, deck: Any) -> None:
     """Deal the written cards of both players, 52 each (C4-C9), and let the starter begin (C6)."""
-    _clear(g)
+    clear(g)
     for p in range(2):
-        cards = deck[p * NUM_CARDS : (p + 1) * NUM_CARDS]
-        g.reserve[p, :RESERVE_CARDS] = cards[:RESERVE_CARDS]
-        reveal(g, p, np.int64(cards[RESERVE_CARDS - 1]))
+        first = p * NUM_CARDS
+        for k in range(RESERVE_CARDS):
+            g.reserve[p, k] = deck[first + k]
+        reveal(g, p, reserve_top(g, p))
         for i in range(TURNED_CARDS):
-            card = np.int64(cards[RESERVE_CARDS + i])
+            card = np.int64(deck[first + RESERVE_CARDS + i])
             set_space(g, p * TURNED_CARDS + i, run_of(card))
             reveal(g, p, card)
-        g.ring[p, :STOCK_CARDS] = cards[RESERVE_CARDS + TURNED_CARDS :]
+        for k in range(STOCK_CARDS):
+            g.ring[p, k] = deck[first + RESERVE_CARDS + TURNED_CARDS + k]
     g.current_player = _starter(g)
     open_new_stretch(g)
 
 
 @njit
-def _clear(g: Any) -> None:
+def clear(g: Any) -> None:
+    """Set everything but the options and the generator to the start of a deal, without cards."""
     g.stale = STALE_ALL
     g.num_players = 2
     g.num_steps = 0
     g.num_turns = 0
-    g.rewards[:] = 0
     g.terminated = 0
     g.truncated = 0
     g.arrangement = 0
-    g.seen[:] = 0  # these three hold nothing of the game before, so that equal games are equal bytes
-    g.ring[:] = 0
-    g.reserve[:] = 0
-    g.tableau[:] = 0
-    g.foundation[:] = 0
-    g.head[:] = 0
-    g.stock_size[:] = STOCK_CARDS
-    g.waste_size[:] = 0
-    g.stock_known[:] = 0
-    g.reserve_size[:] = RESERVE_CARDS
-    g.reserve_down[:] = RESERVE_CARDS - 1
-    g.dealt[:] = 0
-    g.smallest[:] = RESERVE_CARDS + STOCK_CARDS
     g.hand = NO_CARD
     g.turns_without_progress = 0
     g.turn_progress = 0
     g.turn_bare = 1
     g.last_turn_bare_pass = 0
+    for i in range(NUM_SPACES):
+        g.tableau[i] = 0
+    for suit in range(NUM_SUITS):
+        for pile in range(2):
+            g.foundation[suit, pile] = 0
+    for p in range(2):
+        g.rewards[p] = 0
+        g.smallest[p] = RESERVE_CARDS + STOCK_CARDS
+        _clear_piles(g, p)
+    for k in range(
+        MAX_REARRANGEMENTS + 1
+    ):  # unused places hold 0, so that equal games are equal bytes
+        g.seen[k] = 0
+
+
+@njit
+def _clear_piles(g: Any, p: int) -> None:
+    g.head[p] = 0
+    g.stock_size[p] = STOCK_CARDS
+    g.waste_size[p] = 0
+    g.stock_known[p] = 0
+    g.reserve_size[p] = RESERVE_CARDS
+    g.reserve_down[p] = RESERVE_CARDS - 1
+    for k in range(PACK_CARDS):
+        g.ring[p, k] = 0
+    for k in range(MAX_RESERVE):
+        g.reserve[p, k] = 0
+    for card in range(NUM_CARDS):
+        g.dealt[p, card] = 0
 
 
 @njit
 def _starter(g: Any) -> int:
-    """Return who starts: the lower of the first differing sorted ranks, then reserve tops, then a coin (C6)."""
+    """Return who starts: the lower of the first sorted ranks or reserve tops that differ (C6)."""
     first = _sorted_ranks(g, 0)
     second = _sorted_ranks(g, 1)
     if first != second:
