@@ -1,11 +1,10 @@
 """The PettingZoo AEC environment of any registered game: a batch of one behind PettingZoo's API.
 
-All checks that the stock wrappers make (illegal and out-of-range actions, calls out of order) are made here,
-because the wrappers cost more than the game. See `crapo_v0` and `reis_nos_cantos_v0` for the games' own pages.
+All checks that the stock wrappers make (illegal and out-of-range actions, calls out of order) are
+made here, because the wrappers cost more than the game. The games' own pages are `crapo_v0` and
+`reis_nos_cantos_v0`.
 """
 
-import hashlib
-import json
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +13,11 @@ import numpy as np
 from gymnasium import logger, spaces
 from pettingzoo import AECEnv
 
+from crapo_env import saved_env
 from crapo_env.batch import Batch
 from crapo_env.game import Game
 from crapo_env.registry import find_game
 
-_FORMAT = "crapo_env state 1"
 _MAX_SEED = 2**64
 RENDER_MODES = ("ansi", "human")
 
@@ -26,9 +25,9 @@ RENDER_MODES = ("ansi", "human")
 class CardGameEnv(AECEnv):
     """One game of cards; agents are `player_0`, `player_1`, ... by seat.
 
-    Observation of each agent: `{"observation": (size,) int8, "action_mask": (actions,) int8}`, both from the
-    agent's own side; the mask is zero for an agent who is not on turn. The same mask is in
-    `infos[agent]["action_mask"]`. The tables in the game's README name every entry and every action.
+    Observation of each agent: `{"observation": (size,) int8, "action_mask": (actions,) int8}`, both
+    from the agent's own side; the mask is zero for an agent who is not on turn. The same mask is in
+    `infos[agent]["action_mask"]`. The game's README names every entry and every action.
     """
 
     def __init__(
@@ -44,10 +43,10 @@ class CardGameEnv(AECEnv):
 
         Args:
             game: a game or its name.
-            render_mode: "ansi": `render` returns the table as text as the agent on turn sees it; "human":
-                it is printed, after every `reset` and `step` too.
-            illegal: what an illegal action does: "raise" raises `ValueError` and changes nothing; "lose"
-                ends the game, the mover gets -1 and the others share +1.
+            render_mode: "ansi": `render` returns the table as text as the agent on turn sees it;
+                "human": it is printed, after every `reset` and `step` too.
+            illegal: what an illegal action does: "raise" raises `ValueError` and changes nothing;
+                "lose" ends the game, the mover gets -1 and the others share +1.
             copy: False hands out the arrays that the next `step` overwrites, which is faster.
             **options: rule options, see `game.options`.
 
@@ -57,7 +56,9 @@ class CardGameEnv(AECEnv):
         super().__init__()
         self.game = find_game(game) if isinstance(game, str) else game
         if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}")
+            raise ValueError(
+                f"render_mode must be None or one of {RENDER_MODES}, not {render_mode!r}"
+            )
         if illegal not in ("raise", "lose"):
             raise ValueError(f"illegal must be 'raise' or 'lose', not {illegal!r}")
         self.render_mode = render_mode
@@ -81,6 +82,8 @@ class CardGameEnv(AECEnv):
         self._batch = batch
         self._observation = batch.observations[0]
         self._mask = batch.masks[0]
+        seen = (batch.observations, batch.masks, batch.legal, batch.num_legal)
+        self._written = (*seen, batch.rewards, batch.ended, False)
         self._actions = np.zeros(1, np.int64)
         self._rewards_row = batch.rewards[0]
         self._players = batch.current_player
@@ -88,17 +91,17 @@ class CardGameEnv(AECEnv):
 
     def _make_spaces(self) -> None:
         high = self.game.fields.high
-        num_actions = len(self.game.actions)
+        n = len(self.game.actions)
         self._observation_spaces = {
             agent: spaces.Dict(
                 {
                     "observation": spaces.Box(np.zeros_like(high), high, dtype=np.int8),
-                    "action_mask": spaces.Box(0, 1, (num_actions,), np.int8),
+                    "action_mask": spaces.Box(0, 1, (n,), np.int8),
                 }
             )
             for agent in self.possible_agents
         }
-        self._action_spaces = {agent: spaces.Discrete(num_actions) for agent in self.possible_agents}
+        self._action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 255, (self.game.dtype.itemsize,), np.uint8)
 
     def observation_space(self, agent: str) -> spaces.Dict:
@@ -113,10 +116,10 @@ class CardGameEnv(AECEnv):
         """Deal a new game.
 
         Args:
-            seed: of the deal, 0 to 2**64 - 1. None goes on with the generator of the game before, or, the
-                first time, takes a seed from the operating system.
-            options: `{"deck": [...]}` lays out the written cards (names such as `"7h"`) in the order that
-                the game's README gives. Other entries are ignored, as PettingZoo's tests demand.
+            seed: of the deal, 0 to 2**64 - 1. None goes on with the generator of the game before,
+                or, the first time, takes a seed from the operating system.
+            options: `{"deck": [...]}` lays out the written cards (names such as `"7h"`) in the
+                order of the game's README. Others are ignored, as PettingZoo's tests demand.
 
         Raises:
             ValueError: if the seed or the deck is malformed; the game before is then unchanged.
@@ -141,12 +144,13 @@ class CardGameEnv(AECEnv):
 
     def _next_seed(self, seed: int | None) -> int:
         if seed is None:
-            if self._seeded:
-                entropy = [int(self._batch.games["rng"][0]), int(self._batch.games["seed"][0])]
-                return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> np.uint64(1))
-            return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < _MAX_SEED:
-            raise ValueError(f"seed must be an integer from 0 to 2**64 - 1 or None, not {seed!r}")
+            game = self._batch.games[0]
+            entropy = [int(game["rng"]), int(game["seed"])] if self._seeded else None
+            return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]) >> 1
+        if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+            raise ValueError(f"seed must be an integer or None, not {seed!r}")
+        if not 0 <= seed < _MAX_SEED:
+            raise ValueError(f"seed must lie in 0 to 2**64 - 1, not {seed!r}")
         return int(seed)
 
     def _select(self, mover: str | None = None) -> None:
@@ -165,7 +169,7 @@ class CardGameEnv(AECEnv):
             ValueError: if there is no such agent.
             RuntimeError: before the first `reset`.
         """
-        self._check_started()
+        self._check_dealt()
         if agent not in self._action_spaces:
             raise ValueError(f"there is no agent {agent!r}; the agents are {self.possible_agents}")
         seat = self.possible_agents.index(agent)
@@ -178,14 +182,25 @@ class CardGameEnv(AECEnv):
     def last(
         self, observe: bool = True
     ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since his last action, termination, truncation and info of the agent on turn."""
+        """Return observation, reward since the last action, termination, truncation and info.
+
+        All are of the agent on turn; the observation is None without `observe`.
+
+        Raises:
+            RuntimeError: before the first `reset` and after the last agent has left.
+        """
+        if not self.agents:
+            self._check_started()
         agent = self.agent_selection
         if not observe:
             observation = None
         elif self.terminations[agent] or self.truncations[agent]:
             observation = self.observe(agent)
         elif self.copy:
-            observation = {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+            observation = {
+                "observation": self._observation.copy(),
+                "action_mask": self._mask.copy(),
+            }
         else:
             observation = {"observation": self._observation, "action_mask": self._mask}
         return (
@@ -196,33 +211,33 @@ class CardGameEnv(AECEnv):
             self.infos[agent],
         )
 
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """Yield the agent on turn until all have left; call `step` in between.
+
+        Raises:
+            RuntimeError: before the first `reset`.
+        """
+        self._check_dealt()
+        return super().agent_iter(max_iter)
+
     def step(self, action: Any) -> None:
         """Play an action of the agent on turn; an agent whose game is over takes None.
 
         Raises:
-            ValueError: if the action is illegal, out of range or no integer; the state is unchanged.
+            ValueError: if the action is illegal, out of range or no integer; nothing is changed.
             RuntimeError: before the first `reset` and after the last agent has left.
         """
-        self._check_started()
+        if not self.agents:
+            self._check_started()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         batch = self._batch
         self._actions[0] = self._read_action(action)
-        wrong = self.game.step(
-            batch.games,
-            self._actions,
-            batch.observations,
-            batch.masks,
-            batch.legal,
-            batch.num_legal,
-            batch.rewards,
-            batch.ended,
-            False,
-        )
+        wrong = self.game.step(batch.games, self._actions, *self._written)
         if wrong >= 0:
-            self._handle_illegal(action)
+            self._handle_illegal(operator.index(action))
         self._cumulative_rewards[agent] = 0.0
         rewards = self._rewards_row.tolist()
         if self._rewarded or rewards != self._no_rewards:
@@ -241,10 +256,12 @@ class CardGameEnv(AECEnv):
         try:
             number = operator.index(action)
         except TypeError:
-            raise ValueError(f"{self.agent_selection} must play an integer action, not {action!r}") from None
+            raise ValueError(
+                f"{self.agent_selection} must play an integer action, not {action!r}"
+            ) from None
         return number if 0 <= number < len(self._mask) else -2
 
-    def _handle_illegal(self, action: Any) -> None:
+    def _handle_illegal(self, action: int) -> None:
         """Raise for an illegal action, or end the game with the mover as its loser."""
         if self.illegal == "raise":
             raise ValueError(self._batch.explain_illegal(0, action))
@@ -274,10 +291,14 @@ class CardGameEnv(AECEnv):
         seat = self.possible_agents.index(agent) + 1
         self.agent_selection = self.possible_agents[seat % len(self.possible_agents)]
 
+    def _check_dealt(self) -> None:
+        if not self._seeded:
+            raise RuntimeError("no game has been dealt: call reset() first")
+
     def _check_started(self) -> None:
+        self._check_dealt()
         if not self.agents:
-            when = "the game is over" if self._seeded else "no game has been dealt"
-            raise RuntimeError(f"{when}: call reset() first")
+            raise RuntimeError("the game is over: call reset() first")
 
     def action_to_string(self, action: int) -> str:
         """Return the text of an action in the current state, such as `S1>2(3)`.
@@ -301,18 +322,20 @@ class CardGameEnv(AECEnv):
         return self.game.string_to_action(self._batch.games, text, legal)
 
     def state(self) -> np.ndarray:
-        """Return the whole state, (state_space.shape) uint8: privileged, it holds every hidden card.
+        """Return the whole state, (state_space.shape) uint8: privileged, with every hidden card.
 
-        The bytes are one record of `game.dtype`: `np.frombuffer(state, game.dtype)` names its fields.
+        The bytes are a record of `game.dtype`: `np.frombuffer(state, game.dtype)` names its fields.
         """
-        self._check_started()
+        self._check_dealt()
         return np.frombuffer(self._batch.games.tobytes(), np.uint8).copy()
 
     def render(self) -> str | None:
         """Return or print the table as text as the agent on turn sees it, by the render mode."""
-        self._check_started()
+        self._check_dealt()
         if self.render_mode is None:
-            logger.warn("render() shows nothing without a render mode: make the env with render_mode='ansi'")
+            logger.warn(
+                "render() shows nothing without a render mode: make the env with render_mode='ansi'"
+            )
             return None
         text = self.game.render(self._batch.games, self.possible_agents.index(self.agent_selection))
         if self.render_mode == "ansi":
@@ -328,29 +351,15 @@ class CardGameEnv(AECEnv):
 
         The bytes hold the hidden cards. They contain no code and are safe to read from anywhere.
         """
-        record = self._batch.games.tobytes()
-        header: dict[str, Any] = {
-            "format": _FORMAT,
-            "game": self.game.id,
-            "tables": self.game.tables_hash(),
-            "sha256": hashlib.sha256(record).hexdigest(),
+        turn = {name: getattr(self, name) for name in saved_env.TURN} if self._seeded else None
+        header = {
             "render_mode": self.render_mode,
             "illegal": self.illegal,
             "copy": self.copy,
             "options": self.options,
-            "seeded": self._seeded,
-            "agents": self.agents,
+            "turn": turn,
         }
-        if self.agents:
-            header |= {
-                "agent_selection": self.agent_selection,
-                "skip_agent_selection": self._skip_agent_selection,
-                "rewards": self.rewards,
-                "cumulative_rewards": self._cumulative_rewards,
-                "terminations": self.terminations,
-                "truncations": self.truncations,
-            }
-        return json.dumps(header).encode() + b"\n" + record
+        return saved_env.pack(self.game, header, self._batch.games.tobytes())
 
     @staticmethod
     def from_bytes(data: bytes) -> "CardGameEnv":
@@ -359,69 +368,32 @@ class CardGameEnv(AECEnv):
         Raises:
             ValueError: if the bytes are damaged or of another game or version.
         """
-        try:
-            return CardGameEnv._from_header(*_split(data))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"these bytes are no environment of crapo_env: {error!r}") from None
-
-    @staticmethod
-    def _from_header(header: dict[str, Any], record: bytes) -> "CardGameEnv":
-        game = find_game(header["game"].rpartition("_v")[0])
-        for name, ours in (("game", game.id), ("tables", game.tables_hash())):
-            if header[name] != ours:
-                raise ValueError(f"these bytes have {name} {header[name]}, but this package has {ours}")
-        if len(record) != game.dtype.itemsize or hashlib.sha256(record).hexdigest() != header["sha256"]:
-            raise ValueError("the state in these bytes is damaged: its length or checksum is wrong")
-        env = CardGameEnv(
-            game,
-            render_mode=header["render_mode"],
-            illegal=header["illegal"],
-            copy=header["copy"],
-            **header["options"],
-        )
-        env._restore(header, record)
+        game, header, games = saved_env.unpack(data)
+        env = CardGameEnv(game, **saved_env.read_arguments(header))
+        if header.get("turn") is not None:
+            game.check_state(games)
+            saved_env.check_options(game, env.options, games)
+            env._restore(saved_env.read_turn(header["turn"], env.possible_agents, games), games)
         return env
 
-    def _restore(self, header: dict[str, Any], record: bytes) -> None:
-        if not header["seeded"]:
-            return
-        games = np.frombuffer(record, self.game.dtype)
-        self.game.check_state(games)
+    def _restore(self, turn: dict[str, Any], games: np.ndarray) -> None:
+        """Take over a checked record and the AEC bookkeeping that belongs to it."""
         self._batch.games[:] = games
         self._batch.refresh()
         self._batch.rewards[0] = games["rewards"][0, : len(self._no_rewards)]
         self._batch.ended[0] = games["terminated"][0] + 2 * games["truncated"][0]
         self._seeded = True
-        self.agents = header["agents"]
         self._rewarded = True
-        if self.agents:
-            self.agent_selection = header["agent_selection"]
-            self._skip_agent_selection = header["skip_agent_selection"]
-            self.rewards = header["rewards"]
-            self._cumulative_rewards = header["cumulative_rewards"]
-            self.terminations = header["terminations"]
-            self.truncations = header["truncations"]
-            self.infos = {agent: {"action_mask": self.observe(agent)["action_mask"]} for agent in self.agents}
+        for name, value in turn.items():
+            setattr(self, name, value)
+        masks = {agent: self.observe(agent)["action_mask"] for agent in self.agents}
+        self.infos = {agent: {"action_mask": mask} for agent, mask in masks.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by bytes, with the generators of the spaces."""
-        return _rebuild, (self.to_bytes(), self._observation_spaces, self._action_spaces)
-
-
-def _split(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Split the bytes of an environment into header and record."""
-    text, _, record = data.partition(b"\n")
-    try:
-        header = json.loads(text)
-    except ValueError:  # no JSON, or no text at all
-        raise ValueError("these bytes are no environment of crapo_env: they have no header") from None
-    if header["format"] != _FORMAT:
-        raise ValueError(f"these bytes have the format {header['format']!r}, but this package {_FORMAT!r}")
-    return header, record
-
-
-def _rebuild(data: bytes, observation_spaces: dict[str, Any], action_spaces: dict[str, Any]) -> CardGameEnv:
-    env = CardGameEnv.from_bytes(data)
-    env._observation_spaces = observation_spaces
-    env._action_spaces = action_spaces
-    return env
+        kept = ("_observation_spaces", "_action_spaces")
+        return (
+            CardGameEnv.from_bytes,
+            (self.to_bytes(),),
+            {name: getattr(self, name) for name in kept},
+        )
