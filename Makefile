@@ -1,0 +1,64 @@
+# Everything runs in .venv, which the first call makes; Python 3.11+ and make are all it takes.
+# One torch version is fixed in constraints.txt. On Linux the default package index may serve it as a
+# CUDA build of several GB; to take a CPU build instead, point pip at PyTorch's CPU index first
+# (environment variable PIP_EXTRA_INDEX_URL, address on PyTorch's install page).
+
+PYTHON ?= python3
+CONFIG ?= configs/crapo_quick.toml
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+# All paths are relative, so the folder may have spaces in its name.
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+REQUIREMENTS := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL: # with -j too, never two pips at once in one environment
+.PHONY: help train test lint bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+train: $(VENV)/.installed-train ## train and evaluate a policy (CONFIG=configs/crapo_quick.toml)
+	$(RUN) training.train "$(CONFIG)"
+
+test: $(VENV)/.installed-dev ## run the tests (PYTEST_ARGS="-n 2 -m 'not slow'")
+	$(RUN) pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev ## check style, format and types
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+	$(RUN) mypy crapo_env training
+
+bench: $(VENV)/.installed-bench ## measure the speed beside that of other libraries
+	$(RUN) crapo_env.bench $(BENCH_ARGS)
+
+clean: ## remove .venv, caches and builds; runs/ stays
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..." >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV)
+	@touch $@
+
+# The stamp carries the time at which the installation began, so that an edit made meanwhile counts,
+# and gets its name only when pip has succeeded.
+define install
+	@touch $@.begun
+	$(RUN) pip install --editable ".[$(1)]" --constraint constraints.txt
+	@mv $@.begun $@
+endef
+
+$(VENV)/.installed-train: $(REQUIREMENTS) | $(VENV)/.created
+	$(call install,train)
+
+$(VENV)/.installed-bench: $(REQUIREMENTS) | $(VENV)/.created
+	$(call install,bench)
+
+$(VENV)/.installed-dev: $(REQUIREMENTS) | $(VENV)/.created
+	$(call install,dev)
+	@cp -p $@ $(VENV)/.installed-train # dev includes train
