@@ -259,13 +259,11 @@ class Game:
     resample: Callable[
         ..., None
     ]  # (games, seat, seeds uint64): redraw in place what the seat cannot know
+    determinize: Callable[..., None]  # (observations, seat, seeds uint64, games): states behind them
     check_state: Callable[[np.ndarray], None]  # (games): ValueError if a record is inconsistent
     max_decisions: Callable[[Mapping[str, Any]], int]  # bound on the decisions of a game
     action_to_string: Callable[[np.ndarray, int], str]  # (games, action), in the state's notation
     render: Callable[[np.ndarray, int | None], str]  # (games, seat): the table as that seat sees it
-    determinize: Callable[..., None] | None = (
-        None  # (observations, seat, seeds uint64, games): states that the seat may be in
-    )
     check_options: Callable[[Mapping[str, Any]], None] | None = None  # ValueError if two clash
 
     @property
