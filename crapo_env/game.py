@@ -244,22 +244,16 @@ class Game:
     fields: FieldTable
     deck_copies: int  # how often each of the 52 cards is in the deck
     max_players: int
-    reset: Callable[..., None]  # (games, seeds uint64): deal new games
-    deal: Callable[
-        ..., None
-    ]  # (games, deck int8, seeds uint64): lay out one written deck in each game
-    refresh: Callable[
-        ..., None
-    ]  # (games, observations, masks, legal, num_legal): what the movers see
+    # Kernels; seeds are (n,) uint64, observations, masks and legal ids are written in place.
+    reset: Callable[..., None]  # (games, seeds): deal new games
+    deal: Callable[..., None]  # (games, deck int8, seeds): lay out one written deck in each game
+    refresh: Callable[..., None]  # (games, observations, masks, legal, num_legal), for the movers
     step: Callable[..., int]  # see `Batch.step`
     observe: Callable[..., None]  # (games, seat, observations): what one seat sees in each game
-    playout: Callable[
-        ..., int
-    ]  # (games, seeds uint64): random legal moves to the end, returns their number
-    resample: Callable[
-        ..., None
-    ]  # (games, seat, seeds uint64): redraw in place what the seat cannot know
-    determinize: Callable[..., None]  # (observations, seat, seeds uint64, games): states behind them
+    playout: Callable[..., int]  # (games, seeds): play at random to the end, return the decisions
+    resample: Callable[..., None]  # (games, seat, seeds): redraw what the seat cannot know
+    determinize: Callable[..., None]  # (observations, seat, seeds, games): states behind them
+    # Plain functions.
     check_state: Callable[[np.ndarray], None]  # (games): ValueError if a record is inconsistent
     max_decisions: Callable[[Mapping[str, Any]], int]  # bound on the decisions of a game
     action_to_string: Callable[[np.ndarray, int], str]  # (games, action), in the state's notation
