@@ -151,7 +151,7 @@ def read_turn(turn: Any, seats: Sequence[str], games: np.ndarray) -> dict[str, A
         ):
             raise ValueError(f"{name} must give {kind} for each of {agents}, not {table!r}")
     if turn["_skip_agent_selection"] not in (None, *seats):
-        raise ValueError(f"there is no agent {turn['skip_agent_selection']!r} to come back to")
+        raise ValueError(f"there is no agent {turn['_skip_agent_selection']!r} to come back to")
     if turn["agent_selection"] not in (agents or seats):
         raise ValueError(f"no agent {turn['agent_selection']!r} is left to be on turn")
     _check_over(turn, seats, games)

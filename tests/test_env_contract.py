@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Setting
-from traces import is_over, play, random_picks, start, step
+from traces import LONG, is_over, play, random_picks, start, step
 
 from crapo_env.env import RENDER_MODES, CardGameEnv
 from crapo_env.game import Game
-
-LONG = 100_000  # more decisions than any game here has
 
 
 def play_out(env: CardGameEnv, seed: int) -> Counter[str]:

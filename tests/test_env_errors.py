@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Setting
-from traces import is_over, legal_actions, random_picks, snapshot, start, step
+from traces import LONG, is_over, legal_actions, random_picks, snapshot, start, step
 
 from crapo_env.batch import Batch
 from crapo_env.cards import CARD_NAMES
@@ -91,7 +91,7 @@ def test_an_illegal_action_may_lose_the_game(seating: Setting) -> None:
 
 
 def test_a_dead_agent_takes_only_none(seating: Setting) -> None:
-    env = start(seating, 6, random_picks(6, 10**5))
+    env = start(seating, 6, random_picks(6, LONG))
     with pytest.raises(ValueError, match="None"):
         env.step(0)
     env.step(None)
@@ -116,7 +116,7 @@ def test_nothing_works_before_the_first_reset(seating: Setting, call: Any) -> No
 
 
 def test_nobody_is_left_to_move_after_the_end(seating: Setting) -> None:
-    env = start(seating, 7, random_picks(7, 10**5))
+    env = start(seating, 7, random_picks(7, LONG))
     for _ in env.agent_iter():
         env.step(None)
     for call in (lambda: env.step(0), lambda: env.step(None), env.last):

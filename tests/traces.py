@@ -1,6 +1,6 @@
 """Games written down as bytes: all that an environment shows, step by step.
 
-Run as a script it prints a digest of a few games of each kind, for comparison between processes.
+Run as a script it prints a digest of the games of some seeds, for comparison between processes.
 A *pick* is a number that stands for one of the legal actions, whatever their count.
 """
 
@@ -12,6 +12,8 @@ import numpy as np
 from conftest import SEATINGS, Setting
 
 from crapo_env.env import CardGameEnv
+
+LONG = 100_000  # more decisions than any random game has
 
 
 def legal_actions(env: CardGameEnv) -> list[int]:
@@ -81,16 +83,17 @@ def trace(env: CardGameEnv, picks: Sequence[int]) -> list[bytes]:
     return snapshots
 
 
-def digest(setting: Setting, seeds: Sequence[int], steps: int) -> str:
-    """Return a hash of the first steps of several games, their last ones included."""
+def digest(setting: Setting, seeds: Sequence[int]) -> str:
+    """Return the setting and a hash of whole games, one from each seed."""
     total = hashlib.sha256()
     for seed in seeds:
         env = start(setting, seed)
-        for shown in trace(env, random_picks(seed, steps)):
+        for shown in trace(env, random_picks(seed, LONG)):
             total.update(shown)
-    return total.hexdigest()
+        assert not env.agents
+    return f"{setting} {total.hexdigest()}"
 
 
 if __name__ == "__main__":
     for seating in SEATINGS:
-        print(seating, digest(seating, range(int(sys.argv[1])), int(sys.argv[2])))
+        print(digest(seating, [int(seed) for seed in sys.argv[1:]]))

@@ -3,7 +3,13 @@
 import numpy as np
 
 from crapo_env.cards import CARD_NAMES, NUM_CARDS, NUM_RANKS, card_number
-from crapo_env.crapo.state import MAX_REARRANGEMENTS, MAX_RESERVE, PACK_CARDS, RESERVE_CARDS
+from crapo_env.crapo.state import (
+    MAX_REARRANGEMENTS,
+    MAX_RESERVE,
+    PACK_CARDS,
+    RESERVE_CARDS,
+    STOCK_CARDS,
+)
 from crapo_env.runs import base_rank, run_from_names, run_to_names, top_rank
 
 # field, smallest, largest
@@ -25,6 +31,10 @@ _RANGES = (
     ("rearrangements", 0, MAX_REARRANGEMENTS),
     ("no_progress_turns", 1, 1000),
     ("turns_without_progress", 0, 1000),
+    ("smallest", 0, RESERVE_CARDS + STOCK_CARDS),
+    ("turn_progress", 0, 1),
+    ("turn_bare", 0, 1),
+    ("last_turn_bare_pass", 0, 1),
 )
 
 
@@ -39,6 +49,8 @@ def check_state(games: np.ndarray) -> None:
             raise ValueError(
                 f"state field {name} must lie in {low} to {high}, not {games[name].tolist()}"
             )
+    if np.any(games["rearrangements"] > games["max_rearrangements"]):
+        raise ValueError("there were more moves between spaces than max_rearrangements (C36)")
     for g in games:
         _check_runs(g)
         hidden = _hidden_cards(g)
@@ -48,6 +60,7 @@ def check_state(games: np.ndarray) -> None:
         _check_counts(
             hidden, 2 - g["dealt"].sum(axis=0), "the face-down cards must be those not seen yet"
         )
+        _check_reserves(g)
 
 
 def _check_runs(g: np.record) -> None:
@@ -56,6 +69,15 @@ def _check_runs(g: np.record) -> None:
             raise ValueError(f"{run} is no run of cards")
         if run_from_names(run_to_names(run)) != run:
             raise ValueError(f"{run} is no run of cards")
+
+
+def _check_reserves(g: np.record) -> None:
+    """Check that every face-up card but the first was loaded on the one below (C16, C17)."""
+    for p in range(2):
+        up = g["reserve"][p][g["reserve_down"][p] : g["reserve_size"][p]].astype(int)
+        suits, ranks = np.divmod(up, NUM_RANKS)
+        if np.any(np.diff(suits) != 0) or np.any(abs(np.diff(ranks)) != 1):
+            raise ValueError(f"the face-up cards of reserve {p} were not loaded on each other")
 
 
 def _check_counts(cards: list[int], expected: np.ndarray, law: str) -> None:
