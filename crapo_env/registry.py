@@ -2,10 +2,10 @@
 
 from difflib import get_close_matches
 
-from crapo_env import crapo
+from crapo_env import crapo, reis_nos_cantos
 from crapo_env.game import Game
 
-GAMES: dict[str, Game] = {game.name: game for game in (crapo.GAME,)}
+GAMES: dict[str, Game] = {game.name: game for game in (crapo.GAME, reis_nos_cantos.GAME)}
 
 
 def find_game(name: str) -> Game:

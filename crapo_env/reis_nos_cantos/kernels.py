@@ -1,0 +1,105 @@
+"""The loops over `n` matches of Reis nos cantos that `Batch` calls, one row of output each."""
+
+from typing import Any
+
+import numpy as np
+
+from crapo_env.cards import below, next_seed, next_state, seed_game
+from crapo_env.jit import njit
+from crapo_env.reis_nos_cantos.actions import NUM_ACTIONS
+from crapo_env.reis_nos_cantos.observation import observe
+from crapo_env.reis_nos_cantos.rules import apply, legal_actions
+from crapo_env.reis_nos_cantos.state import begin_match, deal_shuffled
+
+
+@njit
+def reset(games: Any, seeds: Any) -> None:
+    """Deal a new game in every record, from seeds (n,) uint64."""
+    for i in range(len(games)):
+        deal_shuffled(games[i], seeds[i])
+
+
+@njit
+def deal(games: Any, deck: Any, seeds: Any) -> None:
+    """Lay out one written deck (52,) int8 in every record; all else comes from the seeds (n,)."""
+    for i in range(len(games)):
+        seed_game(games[i], seeds[i])
+        games[i].stock[:] = deck
+        begin_match(games[i])
+
+
+@njit
+def refresh(games: Any, observations: Any, masks: Any, legal: Any, num_legal: Any) -> None:
+    """Write what the player on turn sees and may do in every game."""
+    for i in range(len(games)):
+        _refresh(games[i], observations[i], masks[i], legal[i], num_legal, i)
+
+
+@njit
+def _refresh(g: Any, observation: Any, mask: Any, legal: Any, num_legal: Any, i: int) -> None:
+    n = legal_actions(g, legal)
+    num_legal[i] = n
+    mask[:] = 0
+    for k in range(n):
+        mask[legal[k]] = 1
+    observe(g, g.current_player, observation)
+
+
+@njit
+def step(
+    games: Any,
+    actions: Any,
+    observations: Any,
+    masks: Any,
+    legal: Any,
+    num_legal: Any,
+    rewards: Any,
+    ended: Any,
+    auto_reset: bool,
+) -> int:
+    """Play one action in every game and write what follows; see `Batch.step`.
+
+    Returns the index of the first game whose action its mask forbids (then nothing moves) or -1.
+    """
+    for i in range(len(games)):
+        action = np.int64(actions[i])
+        if action != -1 and (action < 0 or action >= NUM_ACTIONS or masks[i, action] == 0):
+            return i
+    for i in range(len(games)):
+        g = games[i]
+        ended[i] = 0
+        if actions[i] != -1:
+            apply(g, np.int64(actions[i]))
+            for p in range(rewards.shape[1]):
+                rewards[i, p] = g.rewards[p]
+            ended[i] = g.terminated + 2 * g.truncated
+            if auto_reset and ended[i] != 0:
+                deal_shuffled(g, next_seed(g))
+            _refresh(g, observations[i], masks[i], legal[i], num_legal, i)
+        else:
+            rewards[i] = 0
+    return -1
+
+
+@njit
+def observe_all(games: Any, seat: int, observations: Any) -> None:
+    """Write what `seat` may know of every game."""
+    for i in range(len(games)):
+        observe(games[i], seat, observations[i])
+
+
+@njit
+def playout(games: Any, seeds: Any) -> int:
+    """Play every game to its end with random legal moves and return the number of decisions."""
+    legal = np.empty(NUM_ACTIONS, np.int16)
+    decisions = 0
+    for i in range(len(games)):
+        g = games[i]
+        state = np.uint64(seeds[i])
+        n = legal_actions(g, legal)
+        while n > 0:
+            state = next_state(state)
+            apply(g, np.int64(legal[below(state, n)]))
+            decisions += 1
+            n = legal_actions(g, legal)
+    return decisions
