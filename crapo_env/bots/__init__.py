@@ -10,6 +10,7 @@ from importlib import import_module
 from crapo_env.bots.crapo_greedy import CrapoGreedy
 from crapo_env.bots.policy import Policy
 from crapo_env.bots.random_bot import FirstLegalPolicy, RandomPolicy
+from crapo_env.bots.reis_greedy import ReisGreedy
 from crapo_env.game import Game
 from crapo_env.jit import announce_compilation
 
@@ -17,7 +18,10 @@ __all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
 
 Maker = Callable[[Game, int], Policy]
 _FOR_ALL_GAMES: dict[str, Maker] = {"random": RandomPolicy, "first_legal": FirstLegalPolicy}
-_FOR_ONE_GAME: dict[str, dict[str, Maker]] = {"crapo": {"greedy": CrapoGreedy}}
+_FOR_ONE_GAME: dict[str, dict[str, Maker]] = {
+    "crapo": {"greedy": CrapoGreedy},
+    "reis_nos_cantos": {"greedy": ReisGreedy},
+}
 
 # Kinds that load something: "module:function", imported on first use, so that no heavy package is
 # needed before. The function is called as function(argument, game, seed) and returns a Policy.
@@ -70,7 +74,11 @@ def _first_line(maker: Maker) -> str:
 
 def _load(kind: str, argument: str, game: Game, seed: int) -> Policy:
     module, _, function = _LOADERS[kind].partition(":")
-    policy = getattr(import_module(module), function)(argument, game, seed)
+    try:
+        policy = getattr(import_module(module), function)(argument, game, seed)
+    except ModuleNotFoundError as error:
+        missing = f"{kind}:{argument} needs the module {error.name}, which is not installed"
+        raise ModuleNotFoundError(missing, name=error.name) from error
     if not isinstance(policy, Policy):
         raise TypeError(f"{_LOADERS[kind]} returned {type(policy).__name__}, not a Policy")
     return policy

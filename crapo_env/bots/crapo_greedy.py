@@ -1,11 +1,22 @@
-"""A simple greedy player of Crapô: always the first of a list of priorities that is legal."""
+"""A simple greedy player of Crapô: always the first of a list of priorities that is legal.
+
+It looks no move ahead. Its turns cannot loop: all that it does but DRAW, DISCARD and PASS takes a
+card out of its own piles or off the spaces, or puts two runs of the spaces together for good.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from crapo_env.bots.policy import NO_ACTION, Policy
-from crapo_env.bots.priorities import ALWAYS, Priority, rank_table
+from crapo_env.bots.greedy import (
+    ALWAYS,
+    MAX_TIE,
+    GreedyPolicy,
+    Priority,
+    count_cards,
+    rank_table,
+    top_rank,
+)
 from crapo_env.cards import NUM_CARDS, NUM_RANKS
 from crapo_env.crapo.actions import (
     ACTIONS,
@@ -21,147 +32,108 @@ from crapo_env.crapo.state import NUM_SPACES
 from crapo_env.game import Game
 from crapo_env.jit import njit
 
-LAST_CARD = 1  # the action plays the last card that the player owns
-EMPTIES = 2  # the action empties a space
-ONTO_RUN = 3  # the action puts a card on a space that is not free
+LAST_CARD = 1  # it plays the last card that the player owns
+EMPTIES = 2  # it empties a space
+ONTO_RUN = 3  # it puts a card on a space that is not free
 _NUM_CONDITIONS = 4
 
+_RESERVE = ("reserve_to_space", "reserve_to_foundation", "reserve_to_waste", "reserve_to_reserve")
+_HAND = ("hand_to_space", "hand_to_foundation", "hand_to_waste", "hand_to_reserve")
+_ENDS = ("discard", "pass")
+_MOVES = ("space_to_space", "space_to_free")
+
+# The reserve is the slowest pile to lose: it moves only while a space is free. So the list is about
+# what shortens the own reserve, what lengthens the opponent's, and what keeps a space free.
 PRIORITIES = (
-    Priority(
-        ("reserve_to_space", "reserve_to_foundation", "reserve_to_waste", "reserve_to_reserve"),
-        LAST_CARD,
-        "wins at once",
-    ),
-    Priority(
-        ("hand_to_space", "hand_to_foundation", "hand_to_waste", "hand_to_reserve"),
-        LAST_CARD,
-        "wins at once",
-    ),
-    Priority(
-        ("reserve_to_foundation",),
-        ALWAYS,
-        "the own reserve is the slowest pile to lose, and it costs no space",
-    ),
-    Priority(("hand_to_foundation",), ALWAYS, "the card is gone for good, and the turn goes on"),
+    Priority(_RESERVE + _HAND, LAST_CARD, "wins at once"),
+    Priority(("reserve_to_foundation",), ALWAYS, "shortens the reserve and costs no space"),
+    Priority(("hand_to_foundation",), ALWAYS, "the card is gone for good and the turn goes on"),
     Priority(("space_to_foundation",), EMPTIES, "a free space lets the reserve play"),
+    Priority(("space_to_foundation",), ALWAYS, "uncovers a card that may play"),
+    Priority(("space_to_space",), EMPTIES, "a free space for nothing; other moves free none"),
+    Priority(("reserve_to_reserve",), ALWAYS, "shortens the own reserve, lengthens the other"),
+    Priority(("hand_to_reserve",), ALWAYS, "a card less to own, lengthens the other reserve"),
+    Priority(("space_to_reserve",), EMPTIES, "lengthens the other reserve and frees a space"),
+    Priority(("space_to_reserve",), ALWAYS, "lengthens the other reserve"),
     Priority(
-        ("space_to_foundation",),
-        ALWAYS,
-        "uncovers a card and brings later cards of the suit nearer",
+        ("reserve_to_waste",), ALWAYS, "shortens the reserve; the waste is drawn again, so less"
     ),
-    Priority(
-        ("space_to_space",), EMPTIES, "a free space lets the reserve play, at the price of no card"
-    ),
-    Priority(
-        ("reserve_to_reserve",), ALWAYS, "one card less in the own slowest pile, one more in his"
-    ),
-    Priority(("hand_to_reserve",), ALWAYS, "one card less to own, one more in his slowest pile"),
-    Priority(("space_to_reserve",), EMPTIES, "one more card in his slowest pile, and a free space"),
-    Priority(("space_to_reserve",), ALWAYS, "one more card in his slowest pile"),
-    Priority(
-        ("reserve_to_waste",), ALWAYS, "one card less in the own slowest pile, one more for him"
-    ),
-    Priority(("hand_to_waste",), ALWAYS, "one card less to own, one more for him"),
-    Priority(("space_to_waste",), EMPTIES, "one more card for him, and a free space"),
-    Priority(("space_to_waste",), ALWAYS, "one more card for him"),
-    Priority(
-        ("reserve_to_space",), ONTO_RUN, "one card less in the reserve, and the free space stays"
-    ),
+    Priority(("hand_to_waste",), ALWAYS, "a card less to own, one more for the opponent"),
+    Priority(("space_to_waste",), EMPTIES, "one more card for the opponent and a free space"),
+    Priority(("space_to_waste",), ALWAYS, "one more card for the opponent"),
+    Priority(("reserve_to_space",), ONTO_RUN, "shortens the reserve, and the free space stays"),
     Priority(("reserve_to_space",), ALWAYS, "the best use of a free space"),
-    Priority(("hand_to_space",), ONTO_RUN, "one card less to own, and the turn goes on"),
-    Priority(("hand_to_space",), ALWAYS, "the same, but it costs the free space"),
-    Priority(("draw",), ALWAYS, "nothing else is worth doing"),
-    Priority(("discard", "pass"), ALWAYS, "ends the turn"),
-    Priority(
-        ("space_to_space", "space_to_free"),
-        ALWAYS,
-        "other moves between spaces gain nothing by themselves",
-    ),
+    Priority(("hand_to_space",), ONTO_RUN, "a card less to own, and the free space stays"),
+    Priority(("hand_to_space",), ALWAYS, "a card less to own, but a blocked space"),
+    Priority(("draw",), ALWAYS, "the only way on"),
+    Priority(_ENDS, ALWAYS, "the turn ends only when nothing else is possible"),
+    Priority(_MOVES, ALWAYS, "never: they cost nothing and gain nothing, and might go to and fro"),
 )
 _RANKS = rank_table(ACTIONS, PRIORITIES, _NUM_CONDITIONS)
-_MAX_TIE = 16
-_WORST = (len(PRIORITIES) + 1) * _MAX_TIE
+_WORST = (len(PRIORITIES) + 1) * MAX_TIE
 
 
 @njit
 def choose_actions(observations: Any, masks: Any, actions: Any) -> None:
-    """Write the greedy action of each row: the lowest id among equals, NO_ACTION for none."""
-    sizes = np.empty(NUM_SPACES, np.int64)
-    tops = np.empty(NUM_SPACES, np.int64)
+    """Write the greedy action of each row, the lowest id among equals."""
     for i in range(len(masks)):
         observation = observations[i]
-        _read_tableau(observation, sizes, tops)
-        last_card = _count_own_cards(observation) == 1
+        is_last = _count_own_cards(observation) == 1
         best = _WORST
-        actions[i] = NO_ACTION
         for a in range(NUM_ACTIONS):
             if masks[i, a] != 0:
-                score = _rank(a, last_card, sizes, tops) * _MAX_TIE + _tie(a, sizes)
+                score = _score(a, is_last, observation)
                 if score < best:
                     best = score
                     actions[i] = a
 
 
 @njit
-def _read_tableau(observation: Any, sizes: Any, tops: Any) -> None:
-    """Write the number of cards and the rank of the top card, the lowest, of every space."""
-    for i in range(NUM_SPACES):
-        sizes[i] = 0
-        tops[i] = NUM_RANKS
-        for card in range(NUM_CARDS):
-            if observation[TABLEAU + i * NUM_CARDS + card] != 0:
-                sizes[i] += 1
-                tops[i] = min(tops[i], card % NUM_RANKS)
-
-
-@njit
 def _count_own_cards(observation: Any) -> Any:
     """Return the number of cards in the own reserve, stock, waste and hand (C34)."""
-    count = np.int64(observation[SIZES]) + observation[SIZES + 2] + observation[SIZES + 3]
-    for card in range(NUM_CARDS):
-        count += observation[HAND + card]
-    return count
+    piles = np.int64(observation[SIZES]) + observation[SIZES + 2] + observation[SIZES + 3]
+    return piles + count_cards(observation, HAND)
 
 
 @njit
-def _rank(a: int, last_card: bool, sizes: Any, tops: Any) -> Any:
-    """Return the place of action `a` in PRIORITIES."""
+def _score(a: int, is_last: bool, observation: Any) -> Any:
+    """Return the place of action `a` in PRIORITIES and, below it, the preference among equals."""
     rank = _RANKS[ALWAYS, a]
-    if last_card:
+    tie = 0
+    if is_last:
         rank = min(rank, _RANKS[LAST_CARD, a])
-    if _empties(a, sizes, tops):
+    if a < SPACE_TO_FOUNDATION:
+        target = a % FROM_HAND
+        size = _space_size(observation, target) if target < TO_FOUNDATION else 0
+        if size > 0:
+            rank = min(rank, _RANKS[ONTO_RUN, a])
+            tie = NUM_RANKS - size  # the longest run, so that the short ones can still move
+    elif _empties(a, observation):
         rank = min(rank, _RANKS[EMPTIES, a])
-    if a < SPACE_TO_FOUNDATION and a % FROM_HAND < TO_FOUNDATION and sizes[a % FROM_HAND] > 0:
-        rank = min(rank, _RANKS[ONTO_RUN, a])
-    return rank
+    return rank * MAX_TIE + tie
 
 
 @njit
-def _empties(a: int, sizes: Any, tops: Any) -> Any:
-    """Return whether the action empties a space: it moves its only card or its whole run."""
-    if SPACE_TO_FOUNDATION <= a < SPACE_TO_SPACE:
-        return sizes[(a - SPACE_TO_FOUNDATION) % NUM_SPACES] == 1
-    if SPACE_TO_SPACE <= a < SPACE_TO_FREE:
+def _empties(a: int, observation: Any) -> Any:
+    """Return whether a move from a space empties it: of its only card or of its whole run."""
+    if a < SPACE_TO_SPACE:
+        return _space_size(observation, (a - SPACE_TO_FOUNDATION) % NUM_SPACES) == 1
+    if a < SPACE_TO_FREE:
         i = (a - SPACE_TO_SPACE) // NUM_SPACES
         j = (a - SPACE_TO_SPACE) % NUM_SPACES
-        return tops[i] + sizes[i] == tops[j]
+        base = top_rank(observation, TABLEAU + i * NUM_CARDS) + _space_size(observation, i) - 1
+        return base + 1 == top_rank(observation, TABLEAU + j * NUM_CARDS)
     return False
 
 
 @njit
-def _tie(a: int, sizes: Any) -> int:
-    """Return which of two actions of equal rank is better: the lower number."""
-    return 0
+def _space_size(observation: Any, i: int) -> Any:
+    """Return the number of cards in space `i`."""
+    return count_cards(observation, TABLEAU + i * NUM_CARDS)
 
 
-class CrapoGreedy(Policy):
-    """Foundations, free spaces, loads, then builds: the first legal of a list of priorities."""
+class CrapoGreedy(GreedyPolicy):
+    """Foundations, free spaces, loads, then builds; looks no move ahead."""
 
     def __init__(self, game: Game, seed: int = 0) -> None:
-        super().__init__(game, "greedy", deterministic=True)
-
-    def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Return the greedy action of each row."""
-        actions = np.empty(len(masks), np.int64)
-        choose_actions(observations, masks, actions)
-        return actions
+        super().__init__(game, choose_actions)

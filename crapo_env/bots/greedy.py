@@ -1,12 +1,18 @@
-"""A greedy bot's ordered priorities: written as data, turned into a table for its kernel."""
+"""What the greedy bots share: priorities written as data, and the table that their kernels read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from crapo_env.game import ActionTable
+from crapo_env.bots.policy import Policy
+from crapo_env.cards import NUM_CARDS, NUM_RANKS
+from crapo_env.game import ActionTable, Game
+from crapo_env.jit import njit
 
 ALWAYS = 0  # the condition that every action meets; a bot numbers its own from 1
+MAX_TIE = 1024  # preferences between two actions of equal priority are numbers below this
 
 
 @dataclass(frozen=True)
@@ -34,3 +40,42 @@ def rank_table(
             covered = ranks[priority.condition, start : start + sizes[block]]
             np.minimum(covered, place, out=covered)
     return ranks
+
+
+@njit
+def count_cards(observation: Any, start: int) -> Any:
+    """Return the number of cards in the 52 zeros and ones of a pile or a hand."""
+    count = np.int64(0)
+    for value in observation[start : start + NUM_CARDS]:
+        count += value
+    return count
+
+
+@njit
+def top_rank(observation: Any, start: int) -> Any:
+    """Return the lowest rank in the 52 zeros and ones of a pile that is not empty."""
+    cards = observation[start : start + NUM_CARDS]
+    rank = 0
+    while (
+        cards[rank]
+        + cards[rank + NUM_RANKS]
+        + cards[rank + 2 * NUM_RANKS]
+        + cards[rank + 3 * NUM_RANKS]
+        == 0
+    ):
+        rank += 1
+    return rank
+
+
+class GreedyPolicy(Policy):
+    """A policy that a kernel computes from observation and mask alone."""
+
+    def __init__(self, game: Game, kernel: Callable[..., None]) -> None:
+        super().__init__(game, "greedy", deterministic=True)
+        self._kernel = kernel
+
+    def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Return the greedy action of each row."""
+        actions = np.empty(len(masks), np.int64)
+        self._kernel(observations, masks, actions)
+        return actions

@@ -10,8 +10,19 @@ from typing import Any
 import numpy as np
 
 from crapo_env.game import Game
+from crapo_env.jit import njit
 
-NO_ACTION = -1  # what a kernel writes for a row without a legal action
+
+@njit
+def find_empty(masks: Any) -> Any:
+    """Return the first row of `masks` (n, num_actions) that allows nothing, -1 if there is none."""
+    for i in range(len(masks)):
+        a = 0
+        while a < masks.shape[1] and masks[i, a] == 0:
+            a += 1
+        if a == masks.shape[1]:
+            return i
+    return -1
 
 
 class Policy(ABC):
@@ -45,9 +56,9 @@ class Policy(ABC):
         lead = observation.shape[:-1]
         observations = np.ascontiguousarray(observation.reshape(-1, observation.shape[-1]))
         masks = np.ascontiguousarray(mask.reshape(-1, mask.shape[-1]))
-        if not masks.any(axis=1).all():
-            rows = np.flatnonzero(~masks.any(axis=1))
-            where = f" in row {rows[0]}" if lead else ""
+        row = find_empty(masks)
+        if row >= 0:
+            where = f" in row {row}" if lead else ""
             raise ValueError(f"{self.name} is asked to act, but the mask allows nothing{where}")
         actions = self.choose(observations, masks)
         return actions if lead else int(actions[0])
@@ -62,7 +73,8 @@ class Policy(ABC):
             ("mask", mask, len(self.game.actions)),
         ):
             if not isinstance(array, np.ndarray) or array.dtype != np.int8:
-                kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+                is_array = isinstance(array, np.ndarray)
+                kind = f"an array of {array.dtype}" if is_array else type(array).__name__
                 raise ValueError(f"{self.name} needs the {what} as an int8 NumPy array, not {kind}")
             if array.ndim not in (1, 2) or array.shape[-1] != size:
                 raise ValueError(

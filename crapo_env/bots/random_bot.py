@@ -34,8 +34,8 @@ class RandomPolicy(Policy):
 
     def __init__(self, game: Game, seed: int = 0) -> None:
         super().__init__(game, "random", deterministic=False)
-        if seed < 0:
-            raise ValueError(f"a seed is at least 0, not {seed}")
+        if not 0 <= seed < 1 << 64:
+            raise ValueError(f"a seed is from 0 to 2**64 - 1, not {seed}")
         self._state = np.array([mix64(np.uint64(seed))], np.uint64)
 
     def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -53,4 +53,5 @@ class FirstLegalPolicy(Policy):
 
     def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Return the first legal action of each row."""
-        return np.argmax(masks != 0, axis=1).astype(np.int64)
+        actions: np.ndarray = np.argmax(masks != 0, axis=1)
+        return actions
