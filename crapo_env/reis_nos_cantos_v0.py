@@ -10,10 +10,7 @@ from crapo_env.reis_nos_cantos import GAME
 
 
 def env(**options: Any) -> CardGameEnv:
-    """Return an environment of Reis nos cantos; see `CardGameEnv` for the arguments, the README for options.
-
-    `num_players=2` to 4 is such an option.
-    """
+    """Return an environment of Reis nos cantos: arguments as `CardGameEnv`, options in the README."""
     return CardGameEnv(GAME, **options)
 
 
