@@ -1,6 +1,6 @@
-"""Registers the environments with PettingZoo as soon as it is imported, now or later.
+"""Registers the environments with PettingZoo and Gymnasium once they are imported, now or later.
 
-Importing PettingZoo takes longer than this package may, so a finder waits for somebody else to do
+Importing them takes longer than this package may, so a finder waits for somebody else to do
 it.
 """
 
@@ -17,6 +17,21 @@ AEC_ENVIRONMENTS = {
     "crapo_env/reis_nos_cantos-v0": "crapo_env.reis_nos_cantos_v0:env",
 }
 
+GYMNASIUM_ENVIRONMENTS = {
+    "crapo_env/Crapo-v0": "crapo",
+    "crapo_env/ReisNosCantos-v0": "reis_nos_cantos",
+}
+
+
+def register_with_gymnasium(gymnasium: Any) -> None:
+    """Add the single-agent environments to Gymnasium's registry."""
+    for environment, game in GYMNASIUM_ENVIRONMENTS.items():
+        gymnasium.register(
+            environment,
+            entry_point="crapo_env.adapters.gymnasium:SingleAgentEnv",
+            kwargs={"game": game},
+        )
+
 
 def register_with_pettingzoo(pettingzoo: Any) -> None:
     """Add the environments to PettingZoo's registry, which exists since version 1.27."""
@@ -25,7 +40,10 @@ def register_with_pettingzoo(pettingzoo: Any) -> None:
             pettingzoo.register("aec", environment, entry_point=entry_point)
 
 
-REGISTRARS: dict[str, Callable[[Any], None]] = {"pettingzoo": register_with_pettingzoo}
+REGISTRARS: dict[str, Callable[[Any], None]] = {
+    "gymnasium": register_with_gymnasium,
+    "pettingzoo": register_with_pettingzoo,
+}
 
 
 class _ThenRegister(Loader):
