@@ -1,28 +1,15 @@
 """The tables of actions and fields say what the engine does: ids, texts, offsets and bounds."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import SETTINGS, Setting
-from traces import is_over, legal_actions, play, random_picks, start
+from traces import is_over, legal_actions, play, random_picks, start, walk
 
-from crapo_env.batch import Batch, sample_legal
 from crapo_env.game import Game
 
 GUARD = 2  # rows before and after an encoder's output
-
-
-def walk(setting: Setting, n: int, steps: int) -> Iterator[Batch]:
-    """Play `n` games side by side at random, a new one after each end; yields before every step."""
-    batch = setting.batch(n)
-    batch.reset(1)
-    states, actions = np.arange(n, dtype=np.uint64), np.zeros(n, np.int64)
-    for _ in range(steps):
-        yield batch
-        sample_legal(batch.legal, batch.num_legal, states, actions)
-        batch.step(actions)
 
 
 def test_encode_and_decode_are_inverse_over_the_whole_range(game: Game) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from conftest import SEATINGS, Setting
 
+from crapo_env.batch import Batch, sample_legal
 from crapo_env.env import CardGameEnv
 
 LONG = 100_000  # more decisions than any random game has
@@ -58,6 +59,17 @@ def start(setting: Setting, seed: int, picks: Iterable[int] = ()) -> CardGameEnv
     for _ in play(env, picks):
         pass
     return env
+
+
+def walk(setting: Setting, n: int, steps: int) -> Iterator[Batch]:
+    """Play `n` games side by side at random, a new one after each end; yields before every step."""
+    batch = setting.batch(n)
+    batch.reset(1)
+    states, actions = np.arange(n, dtype=np.uint64), np.zeros(n, np.int64)
+    for _ in range(steps):
+        yield batch
+        sample_legal(batch.legal, batch.num_legal, states, actions)
+        batch.step(actions)
 
 
 def snapshot(env: CardGameEnv) -> bytes:
