@@ -242,9 +242,10 @@ def test_importing_the_bots_imports_neither_torch_nor_training() -> None:
 
 def test_every_listed_name_makes_a_policy_that_says_what_it_does(game: Game) -> None:
     listed = list_policies(game)
-    assert list(listed) == [*NAMES, "checkpoint:PATH"]
+    assert {*NAMES, "checkpoint:PATH"} <= set(listed)
     assert all(listed.values())
-    assert [make_policy(name, game).name for name in NAMES] == list(NAMES)
+    specs = [spec for spec in listed if not spec.endswith(":PATH")]
+    assert [make_policy(spec, game).name for spec in specs] == specs
 
 
 # Strength

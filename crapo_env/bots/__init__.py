@@ -1,26 +1,60 @@
 """Policies that need no training, and the one place that makes any policy from a written spec.
 
-A spec is a name such as `greedy`, or a kind and what it loads, such as `checkpoint:runs/last`.
+A spec is a name such as `greedy`, a name with settings such as `planner:nodes=300`, or a kind and
+what it loads, such as `checkpoint:runs/last`.
 """
 
-from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 
+from crapo_env.bots import crapo_planner, crapo_value, reis_planner, reis_value
 from crapo_env.bots.crapo_greedy import CrapoGreedy
+from crapo_env.bots.planning import PlannerPolicy
 from crapo_env.bots.policy import Policy
 from crapo_env.bots.random_bot import FirstLegalPolicy, RandomPolicy
 from crapo_env.bots.reis_greedy import ReisGreedy
+from crapo_env.bots.specs import Bot, Setting
+from crapo_env.bots.tree import MAX_NODES
 from crapo_env.game import Game
 from crapo_env.jit import announce_compilation
 
 __all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
 
-Maker = Callable[[Game, int], Policy]
-_FOR_ALL_GAMES: dict[str, Maker] = {"random": RandomPolicy, "first_legal": FirstLegalPolicy}
-_FOR_ONE_GAME: dict[str, dict[str, Maker]] = {
-    "crapo": {"greedy": CrapoGreedy},
-    "reis_nos_cantos": {"greedy": ReisGreedy},
+_FOR_ALL_GAMES = {
+    "random": Bot("A uniformly random legal action, from a generator of its own.", RandomPolicy),
+    "first_legal": Bot("The legal action with the lowest id.", FirstLegalPolicy),
+}
+_FOR_ONE_GAME = {
+    "crapo": {
+        "greedy": Bot(
+            "Foundations, free spaces, loads, then builds; looks no move ahead.", CrapoGreedy
+        ),
+        "planner": Bot(
+            "Searches its turn up to the next hidden card for the best end by a fitted value.",
+            partial(
+                PlannerPolicy,
+                kernel=crapo_planner.plan_in_all,
+                weights=crapo_value.WEIGHT_ARRAY,
+            ),
+            (Setting("nodes", 150, 1, 1000, "positions expanded"),),
+        ),
+    },
+    "reis_nos_cantos": {
+        "greedy": Bot(
+            "Kings to corners, pile moves, every card that fits; ends its turn only when it must.",
+            ReisGreedy,
+        ),
+        "planner": Bot(
+            "Searches all orders of its turn and holds back what helps the others more.",
+            partial(
+                PlannerPolicy,
+                kernel=reis_planner.plan_in_all,
+                weights=reis_value.WEIGHT_ARRAY,
+            ),
+            (Setting("nodes", 400, 1, MAX_NODES, "positions looked at"),),
+        ),
+    },
 }
 
 # Kinds that load something: "module:function", imported on first use, so that no heavy package is
@@ -35,7 +69,7 @@ def register_loader(kind: str, target: str) -> None:
 
 def list_policies(game: Game) -> dict[str, str]:
     """Return the specs that `make_policy` takes for a game and what each policy does."""
-    texts = {spec: _first_line(maker) for spec, maker in _makers(game).items()}
+    texts = {name: _describe(bot) for name, bot in _bots(game).items()}
     loaded = {f"{kind}:PATH": f"loaded by {target}" for kind, target in _LOADERS.items()}
     return texts | loaded
 
@@ -44,32 +78,32 @@ def make_policy(spec: str, game: Game, seed: int = 0) -> Policy:
     """Return the policy that a spec names.
 
     Args:
-        spec: one of `list_policies`.
+        spec: one of `list_policies`, settings such as `:nodes=300` added or left out.
         game: the game to be played.
         seed: of the policy's own randomness, if it has any.
 
     Raises:
-        ValueError: if there is no such policy for this game.
+        ValueError: if there is no such policy for this game, or it has no such setting.
     """
     kind, colon, argument = spec.partition(":")
     if colon and argument and kind in _LOADERS:
         return _load(kind, argument, game, seed)
-    makers = _makers(game)
-    if spec not in makers:
+    bots = _bots(game)
+    if kind not in bots or (colon and not bots[kind].settings):
         known = list_policies(game)
         close = get_close_matches(spec, known, n=1) or get_close_matches(kind, _LOADERS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ";"
         raise ValueError(f"{game.name} has no policy {spec!r}{hint} there are {', '.join(known)}")
     announce_compilation("bots")
-    return makers[spec](game, seed)
+    return bots[kind].make(spec, game, seed)
 
 
-def _makers(game: Game) -> dict[str, Maker]:
+def _bots(game: Game) -> dict[str, Bot]:
     return _FOR_ALL_GAMES | _FOR_ONE_GAME.get(game.name, {})
 
 
-def _first_line(maker: Maker) -> str:
-    return (maker.__doc__ or "").partition("\n")[0]
+def _describe(bot: Bot) -> str:
+    return f"{bot.text} Settings: {bot.describe()}." if bot.settings else bot.text
 
 
 def _load(kind: str, argument: str, game: Game, seed: int) -> Policy:
