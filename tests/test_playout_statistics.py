@@ -27,8 +27,8 @@ class Published(NamedTuple):
 # For Reis nos cantos no such figure is known, only that all rounds ended.
 PUBLISHED = {"crapo": Published(250, 19, {"num_steps": 912, "num_turns": 62})}
 
-# Where every choice was to stop with probability 0.3, 17 to 38 % of the rounds had no winner. How the
-# other moves were drawn is not known, and worth a few percent.
+# Where every choice was to stop with probability 0.3, 17 to 38 % of the rounds had no winner. How
+# the other moves were drawn is not known, and worth a few percent.
 STOPPED_EARLY = {"reis_nos_cantos": ("end", 0.3, (0.17, 0.38))}
 
 
