@@ -237,4 +237,4 @@ class Batch:
             return np.uint64(seed) + np.arange(len(self.games), dtype=np.uint64)
         if seeds.shape != self.games.shape:
             raise ValueError(f"{len(self.games)} games take as many seeds, not {seeds.shape}")
-        return seeds
+        return seeds.astype(np.uint64)

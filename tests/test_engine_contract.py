@@ -240,3 +240,18 @@ def test_playout_is_the_same_as_stepping(seating: Setting) -> None:
         batch.step(actions)
     assert decisions == batch.games["num_steps"].sum() == games["num_steps"].sum()
     assert np.array_equal(games["rewards"], batch.games["rewards"])
+
+
+def test_whatever_integers_a_user_passes_nothing_is_compiled_twice(seating: Setting) -> None:
+    """A second compilation takes ten seconds, in which the user thinks that all hangs."""
+    batch = seating.batch(3)
+    batch.reset(15)
+    batch.step(choose(batch, [0, 1, 2]))
+    before = [len(kernel.signatures) for kernel in (seating.game.reset, seating.game.step)]
+    for seed in (15, [15, 16, 17], np.array([15, 16, 17], np.int32), np.uint64(15), (15, 16, 17)):
+        batch.reset(seed)
+        assert batch.games["seed"].tolist() == [15, 16, 17]
+    for kind in (np.int16, np.int32, np.uint16, np.uint64, np.int64):
+        batch.step(choose(batch, [0, 1, 2]).astype(kind))
+    batch.step(choose(batch, [0, 1, 2]).tolist())
+    assert [len(kernel.signatures) for kernel in (seating.game.reset, seating.game.step)] == before
