@@ -33,7 +33,7 @@ lint: $(VENV)/.installed-dev ## check style, format and types
 	$(RUN) mypy crapo_env training
 
 bench: $(VENV)/.installed-bench ## measure the speed beside that of other libraries
-	$(RUN) crapo_env.bench $(BENCH_ARGS)
+	$(RUN) crapo_env.bench --json runs/bench/bench.json --picture runs/bench/bench.png $(BENCH_ARGS)
 
 clean: ## remove .venv, caches and builds; runs/ stays
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from late_crapo import late_position
 from positions_crapo import position
-from reference_crapo import PACK, SWITCHES, CrapoReference, fits_on_card, random_deck, rank
+from reference_crapo import SWITCHES, CrapoReference, random_deck
 
 from crapo_env.batch import Batch
 from crapo_env.cards import CARD_NAMES, SUITS
@@ -143,7 +144,8 @@ def compare(batch: Batch, game: Reference) -> dict[str, int]:
     legal = batch.legal[0, : batch.num_legal[0]].tolist()
     actions = {batch.game.action_to_string(batch.games, action): action for action in legal}
     assert len(actions) == len(legal) == batch.masks[0].sum()
-    assert set(actions) == set(game.legal_moves())
+    wanted = set(game.legal_moves())
+    assert set(actions) == wanted, f"{sorted(actions)} is not {sorted(wanted)}"
     assert actions or game.terminated
     assert engine_state(batch) == reference_state(game)
     assert batch.ended[0] == game.terminated
@@ -164,84 +166,27 @@ def start_deal(rng: random.Random, options: dict[str, Any]) -> tuple[Batch, Refe
 
 
 def start_late(rng: random.Random, options: dict[str, Any]) -> tuple[Batch, Reference]:
-    """Lay out the same late position for both: whole packs, most cards on foundations."""
-    foundations = {s: [max(rng.choices(range(14), k=2)) for _ in range(2)] for s in SUITS}
-    left = [c for c in PACK for height in foundations[c[1]] if rank(c) > height]
-    if len(left) < 4:
-        return start_late(rng, options)
-    rng.shuffle(left)
-    current_player = rng.randrange(2)
-    hand = left.pop() if rng.random() < 0.25 else None
-    spaces = random_spaces(rng, left)
-    reserve, stock, waste = random_shares(rng, left)
-    limit = options.get("no_progress_turns", 120)
-    counts = [len(reserve[p]) + len(stock[p]) + len(waste[p]) for p in range(2)]
-    counts[current_player] += hand is not None
-    smallest = [max(1, min(48, n) - rng.choice((0, 0, 1, 3))) for n in counts]
-    turns = rng.choice((0, max(limit - 1, 0), max(limit - 3, 0)))
-    other = 1 - current_player
-    bare = not stock[other] and not waste[other] and hand is None and rng.random() < 0.5
-    known = [rng.random() < 0.5, rng.random() < 0.5]
-    common = {"hand": hand, "foundations": foundations, "current_player": current_player}
-    batch = position(
-        spaces,
-        reserve,
-        waste,
-        stock,
-        stock_known=[int(known[p]) for p in range(2)],
-        counters={
-            "smallest": smallest,
-            "turns_without_progress": turns,
-            "last_turn_bare_pass": bare,
-        },
-        **common,
-        **options,
-    )
+    """Lay out the same late position for both."""
+    arguments = late_position(rng, options)
+    batch = position(**arguments, **options)
+    counters = arguments["counters"]
     game = Reference.from_position(
-        spaces,
-        reserve,
-        stock,
-        waste,
-        stock_known=known,
+        arguments["tableau"],
+        arguments["reserve"],
+        arguments["stock"],
+        arguments["waste"],
+        foundations=arguments["foundations"],
+        hand=arguments["hand"],
+        current_player=arguments["current_player"],
+        stock_known=[known == 1 for known in arguments["stock_known"]],
         counters={
-            "smallest_count": smallest,
-            "turns_without_progress": turns,
-            "last_turn_was_bare_pass": bare,
+            "smallest_count": counters["smallest"],
+            "turns_without_progress": counters["turns_without_progress"],
+            "last_turn_was_bare_pass": counters["last_turn_bare_pass"] == 1,
         },
-        **common,
         **options,
     )
     return batch, game
-
-
-def random_spaces(rng: random.Random, left: list[str]) -> list[list[str]]:
-    """Take cards for the eight spaces, at least two staying for the players."""
-    spaces: list[list[str]] = [[] for _ in range(8)]
-    fullness = rng.choice((0.6, 0.9, 1.0))
-    for pile in spaces:
-        if rng.random() < fullness and len(left) > 2:
-            pile.append(left.pop())
-        while pile and rng.random() < 0.6 and len(left) > 2:
-            fitting = [card for card in left if fits_on_card(card, pile[-1])]
-            if not fitting:
-                break
-            pile.append(rng.choice(fitting))
-            left.remove(pile[-1])
-    return spaces
-
-
-def random_shares(rng: random.Random, left: list[str]) -> list[list[list[str]]]:
-    """Share the other cards among reserves, stocks and wastes; either player gets one."""
-    piles: list[list[list[str]]] = [[[], []], [[], []], [[], []]]
-    shares = [[rng.choice((0, 0, 1, 3)) for _ in range(3)] for _ in range(2)]
-    for n, card in enumerate(left):
-        p = n if n < 2 else rng.randrange(2)
-        weights = shares[p] if any(shares[p]) else [1, 0, 0]
-        kind = rng.choices((0, 1, 2), weights)[0]
-        if kind == 0 and len(piles[0][p]) == 14:
-            kind = 2
-        piles[kind][p].append(card)
-    return piles
 
 
 # How they go on.
@@ -278,11 +223,11 @@ def note_events(events: Counter[str], game: Reference, move: str) -> None:
         events["no rearrangement left"] += 1
 
 
-def note_end(events: Counter[str], game: Reference, last_move: str) -> None:
-    """Count how a game ended."""
+def note_end(events: Counter[str], game: Reference, last_move: str, after_pass: bool) -> None:
+    """Count how a game ended; `after_pass` tells of the turn before the last."""
     if any(game.card_count(p) == 0 for p in range(2)):
         events[f"win with {last_move[0]}"] += 1
-    elif last_move == "PASS" and game.turn_is_bare and game.last_turn_was_bare_pass:
+    elif last_move == "PASS" and game.turn_is_bare and after_pass:
         events["standstill"] += 1
     else:
         events["no progress"] += 1
@@ -290,7 +235,7 @@ def note_end(events: Counter[str], game: Reference, last_move: str) -> None:
 
 def play_both(batch: Batch, game: Reference, rng: random.Random, events: Counter[str]) -> None:
     """Play a game to its end, both sides compared before and after every move."""
-    style, history = rng.randrange(4), []
+    style, history, after_pass = rng.randrange(4), [], False
     start = batch.game.render(batch.games, None)
     try:
         actions = compare(batch, game)
@@ -298,17 +243,18 @@ def play_both(batch: Batch, game: Reference, rng: random.Random, events: Counter
             move = choose(rng, list(actions), style)
             history.append(move)
             note_events(events, game, move)
+            after_pass = game.last_turn_was_bare_pass
             game.apply(move)
             batch.step(np.array([actions[move]]))
             actions = compare(batch, game)
         check_state(batch.games)
     except AssertionError as error:
         now = batch.game.render(batch.games, None)
-        error.add_note(f"{game.options}\n{start}{' '.join(history)}\n{now}")
+        error.add_note(f"{game.options}\n{start}{' '.join(history)}\n{now}{vars(game)}")
         raise
     events["decisions"] += len(history)
     if history:
-        note_end(events, game, history[-1])
+        note_end(events, game, history[-1], after_pass)
 
 
 # The tests and the long run.

@@ -148,6 +148,14 @@ def test_c39_counters():
         assert seen["rearrangements_left"].tolist() == [15]
 
 
+def test_c39_a_turn_is_no_longer_bare_once_a_card_was_drawn():
+    batch = position("9s 8d | 9c | 2c | 2c | 2c | 2c | 2c | 2c", "4h | 3s")
+    for move, bare in (("S1>2(1)", 1), ("DRAW", 0), ("DISCARD", 1)):
+        play(batch, move)
+        for seat in range(2):
+            assert fields(batch, seat)["turn_flags"].tolist() == [0, bare, 0]
+
+
 @pytest.mark.parametrize("place", range(8))
 def test_c39_options(place):
     """Each option has an entry of its own, in the order of the table."""

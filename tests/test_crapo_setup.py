@@ -25,6 +25,7 @@ from positions_crapo import (
 
 from crapo_env.batch import Batch
 from crapo_env.cards import CARD_NAMES, NUM_CARDS
+from crapo_env.crapo import state
 from crapo_env.crapo.checks import check_state
 from crapo_env.runs import run_from_names
 
@@ -143,7 +144,7 @@ def test_c3_chances_of_each_number_of_copies(dealt):
         assert chi_square.fits(counts, [1 / 4, 1 / 2, 1 / 4]), CARD_NAMES[card]
 
 
-def test_c3_exactly_half_of_each_pack(dealt):
+def test_c3_not_a_deal_from_a_joint_pack(dealt):
     """The number of faces owned once tells 26 of each pack from 52 out of a joint 104."""
     singles = (owned_copies(dealt) == 1).sum(axis=1)
     assert not (singles % 2).any()
@@ -152,6 +153,24 @@ def test_c3_exactly_half_of_each_pack(dealt):
     joint = singles_chances(lambda m: 2**m)
     assert chi_square.fits(counts, halves)
     assert not chi_square.fits(counts, joint)
+
+
+def test_c3_exactly_26_cards_of_each_pack_change_hands(monkeypatch):
+    """The packs are marked after the first shuffles and counted at the shuffles of what is owned."""
+    shuffled = []
+
+    def mark_instead(_, cards):
+        shuffled.append(cards.copy())
+        if len(shuffled) == 2:
+            cards += NUM_CARDS
+
+    monkeypatch.setattr(state, "shuffle", mark_instead)
+    owned = np.zeros(104, np.int16)
+    getattr(state.shuffle_packs, "py_func", state.shuffle_packs)(None, owned)
+    assert len(shuffled) == 4
+    for cards in (owned[:NUM_CARDS], owned[NUM_CARDS:], shuffled[2], shuffled[3]):
+        assert (cards < NUM_CARDS).sum() == 26 == (cards >= NUM_CARDS).sum()
+    assert (np.sort(owned) == np.arange(104)).all()
 
 
 def test_c3_two_faces_together(dealt):

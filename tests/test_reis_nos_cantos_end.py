@@ -62,3 +62,16 @@ def test_r20_the_bound_holds_for_every_policy_tried(n):
     assert decisions == batch.games["num_steps"].sum()
     assert batch.games["num_steps"].max() <= bound
     assert GAME.max_decisions(GAME.read_options({"num_players": n, "target": 2})) > bound
+
+
+def test_r17_a_new_match_forgets_the_one_before():
+    for steps in (0, 40, 3000):
+        batch = random_batch(50, 8, steps, num_players=3)
+        batch.reset(123)
+        fresh = random_batch(50, 123, 0, num_players=3)
+        assert batch.games.tobytes() == fresh.games.tobytes()
+    ended = Batch(GAME, 50, {"target": 1}, auto_reset=False)
+    ended.reset(5)
+    GAME.playout(ended.games, np.arange(50, dtype=np.uint64))
+    ended.reset(6)
+    assert ended.games.tobytes() == random_batch(50, 6, 0, target=1).games.tobytes()

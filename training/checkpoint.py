@@ -1,0 +1,172 @@
+"""Checkpoints: one safetensors file with the weights and a card of what they are for.
+
+Nothing here unpickles: a file of unknown origin can at worst be refused.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib import metadata
+from pathlib import Path
+from typing import Any, get_origin
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from crapo_env.game import Game
+from training.network import Network, NetworkPolicy
+
+FORMAT = 1  # raised when the card or the names of the tensors change
+MAX_WIDTH = 2048  # of a layer; a card that claims more is refused before memory is taken
+MAX_LAYERS = 8
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a checkpoint is for and where it comes from."""
+
+    format: int  # of the file
+    game: str
+    version: int  # of the game's rules, ids, observations and rewards
+    tables_hash: str  # of its action and observation tables
+    options: dict[str, Any]  # all rule options that it was trained with
+    hidden_sizes: list[int]  # widths of the trunk's layers
+    decisions: int  # of the learner until then
+    config: dict[str, Any]  # all settings of the run
+    package_version: str
+    commit: str  # of the source
+
+
+def make_card(game: Game, config: Mapping[str, Any], network: Network, decisions: int) -> Card:
+    """Return the card of a network that was trained so long with these settings."""
+    return Card(
+        format=FORMAT,
+        game=game.name,
+        version=game.version,
+        tables_hash=game.tables_hash(),
+        options=game.read_options(config["options"]),
+        hidden_sizes=list(network.hidden_sizes),
+        decisions=decisions,
+        config=dict(config),
+        package_version=_package_version(),
+        commit=_commit(),
+    )
+
+
+def save_checkpoint(path: Path, network: Network, card: Card) -> None:
+    """Write a checkpoint; whoever reads `path` meanwhile sees the old or the new one, whole."""
+    data = save(network.state_dict(), metadata={"card": json.dumps(asdict(card))})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with aside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def load_checkpoint(path: Path | str, game: Game) -> tuple[Network, Card]:
+    """Return the network and the card of a checkpoint for `game`.
+
+    Raises:
+        ValueError: if the file cannot be read, is no checkpoint or is for something else.
+    """
+    if not Path(path).is_file():
+        raise ValueError(f"there is no checkpoint {path}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            card = _read_card((file.metadata() or {}).get("card", ""))
+            _check_card(card, game)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+        network = Network(game, card.hidden_sizes)
+        network.load_state_dict(tensors, strict=True)
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        raise ValueError(f"{path} cannot be used: {error}") from None
+    if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
+        raise ValueError(f"{path} cannot be used: some weights are not finite")
+    return network.eval().requires_grad_(False), card
+
+
+class CheckpointPolicy(NetworkPolicy):
+    """Plays the network of a checkpoint."""
+
+    def __init__(
+        self, path: Path | str, game: Game, seed: int = 0, *, deterministic: bool = True
+    ) -> None:
+        network, self.card = load_checkpoint(path, game)
+        stem = Path(path).stem
+        name = Path(path).absolute().parent.name if stem == "checkpoint" else stem
+        super().__init__(game, network, name, deterministic=deterministic, seed=seed)
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse to play under other rules than those of the training.
+
+        Raises:
+            ValueError: if an option differs.
+        """
+        for name, value in self.game.read_options(options).items():
+            if self.card.options.get(name) != value:
+                raise ValueError(
+                    f"{self.name} was trained with {name} = {self.card.options.get(name)!r}, "
+                    f"here it is {value!r}"
+                )
+
+
+def load_policy(path: str, game: Game, seed: int = 0) -> CheckpointPolicy:
+    """Return the policy of the spec `checkpoint:PATH`: the most probable action of its network."""
+    return CheckpointPolicy(path, game, seed)
+
+
+def _read_card(text: str) -> Card:
+    """Return the card written as JSON, the types of its values checked."""
+    try:
+        values = json.loads(text)
+        card = Card(**values)
+    except (json.JSONDecodeError, TypeError):
+        raise ValueError("it has no card of a checkpoint") from None
+    for entry in fields(Card):
+        value = getattr(card, entry.name)
+        if type(value) is not (get_origin(entry.type) or entry.type):
+            raise ValueError(f"the card's {entry.name} is of the type {type(value).__name__}")
+    return card
+
+
+def _check_card(card: Card, game: Game) -> None:
+    """Refuse a checkpoint of another format, game, version or table, and absurd sizes."""
+    wanted = {
+        "format": FORMAT,
+        "game": game.name,
+        "version": game.version,
+        "tables_hash": game.tables_hash(),
+    }
+    for name, value in wanted.items():
+        if getattr(card, name) != value:
+            raise ValueError(f"it is for {name} {getattr(card, name)!r}, here it is {value!r}")
+    sizes = card.hidden_sizes
+    if not 1 <= len(sizes) <= MAX_LAYERS or not all(
+        type(size) is int and 1 <= size <= MAX_WIDTH for size in sizes
+    ):
+        raise ValueError(f"layers of the widths {sizes} are out of range")
+
+
+def _package_version() -> str:
+    try:
+        return metadata.version("crapo-env")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _commit() -> str:
+    """Return the commit of the source, or "unknown" outside a checkout."""
+    command = ["git", "rev-parse", "HEAD"]
+    try:
+        answer = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
+    except OSError:
+        return "unknown"
+    return answer.stdout.strip() or "unknown"
