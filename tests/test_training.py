@@ -1,8 +1,7 @@
-"""A training run: its settings, its checkpoint, its pool of opponents, Ctrl-C, hostile files."""
+"""A training run: its settings, its learner, its pool of opponents, its end and Ctrl-C."""
 
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -17,24 +16,17 @@ pytest.importorskip("sb3_contrib")
 pytest.importorskip("safetensors")
 
 import torch
-from safetensors.torch import load_file, save_file
 from sb3_contrib.common.maskable.distributions import MaskableCategorical
+from tiny_training import positions, tiny_config, tiny_network
 
 from crapo_env.adapters.sb3 import SelfPlayVecEnv
-from crapo_env.batch import Batch
 from crapo_env.bots import make_policy
 from crapo_env.game import Game
 from crapo_env.registry import GAMES
-from training.checkpoint import (
-    CheckpointPolicy,
-    load_checkpoint,
-    load_policy,
-    make_card,
-    save_checkpoint,
-)
+from training.checkpoint import CheckpointPolicy
 from training.config import Config, describe_settings, make_config, read_config
 from training.learner import copy_network, make_model
-from training.network import Network, NetworkPolicy
+from training.network import NetworkPolicy
 from training.selfplay import OpponentPool, weights_digest
 
 ROOT = Path(__file__).parents[1]
@@ -52,39 +44,6 @@ anchor_deals = 1
 eval_deals = 2
 torch_threads = 1
 """
-
-
-def tiny_config(game: Game, **values: Any) -> Config:
-    """Return the settings of a run that takes no time."""
-    small = {"num_envs": 16, "rollout_steps": 8, "minibatch_size": 64, "hidden_sizes": [16]}
-    return make_config({"game": game.name, **small, **values})
-
-
-def tiny_network(game: Game, seed: int = 0) -> Network:
-    """Return an untrained network."""
-    torch.manual_seed(seed)
-    return Network(game, (16, 8)).eval().requires_grad_(False)
-
-
-def write_checkpoint(game: Game, path: Path, /, seed: int = 0, **changes: Any) -> Path:
-    """Write a checkpoint whose card has been tampered with as `changes` say."""
-    network = tiny_network(game, seed)
-    card = make_card(game, tiny_config(game).as_dict(), network, 1234)
-    save_checkpoint(path, network, card)
-    if changes:
-        values = json.loads(json.dumps(vars(card))) | changes
-        save_file(load_file(path), path, metadata={"card": json.dumps(values)})
-    return path
-
-
-def positions(game: Game, n: int = 64, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
-    """Return observations and masks from the middle of random games."""
-    batch = Batch(game, n)
-    batch.reset(7)
-    policy = make_policy("random", game, 1)
-    for _ in range(steps):
-        batch.step(policy.act(batch.observations, batch.masks))
-    return batch.observations.copy(), batch.masks.copy()
 
 
 def start_run(config: Path, folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -153,125 +112,6 @@ def test_the_published_configs_are_valid_and_every_setting_has_a_sentence() -> N
         name, _, sentence = line.partition(": ")
         assert name in Config.__dataclass_fields__
         assert sentence[0].isupper() and "." in sentence
-
-
-# Checkpoints
-
-
-def test_a_checkpoint_plays_as_its_network_did(game: Game, tmp_path: Path) -> None:
-    network = tiny_network(game)
-    path = write_checkpoint(game, tmp_path / "a.safetensors")
-    observations, masks = positions(game)
-    before = NetworkPolicy(game, network, "before", deterministic=True).act(observations, masks)
-    after = load_policy(str(path), game).act(observations, masks)
-    assert np.array_equal(before, after)
-    assert make_policy(f"checkpoint:{path}", game).act(observations[0], masks[0]) == before[0]
-    assert len(set(before.tolist())) > 1
-    other = CheckpointPolicy(write_checkpoint(game, tmp_path / "b.safetensors", seed=1), game)
-    assert not np.array_equal(before, other.act(observations, masks))
-
-
-def test_drawn_moves_follow_the_seed_and_the_probabilities(game: Game, tmp_path: Path) -> None:
-    path = write_checkpoint(game, tmp_path / "a.safetensors")
-    observations, masks = positions(game, n=1)
-    many = (np.repeat(observations, 20_000, axis=0), np.repeat(masks, 20_000, axis=0))
-
-    def drawn(seed: int) -> np.ndarray:
-        return CheckpointPolicy(path, game, seed, deterministic=False).act(*many)
-
-    assert np.array_equal(drawn(1), drawn(1))
-    assert not np.array_equal(drawn(1), drawn(2))
-    logits = tiny_network(game)(torch.from_numpy(observations))[0][0].double().numpy()
-    weights = np.exp(logits) * masks[0]
-    shares = np.bincount(drawn(3), minlength=len(weights)) / 20_000
-    assert shares == pytest.approx(weights / weights.sum(), abs=0.02)
-
-
-def test_a_checkpoint_for_something_else_is_refused_with_both_values(
-    game: Game, tmp_path: Path
-) -> None:
-    for name, value in (
-        ("game", "whist"),
-        ("version", 99),
-        ("tables_hash", "0123456789abcdef"),
-        ("format", 99),
-    ):
-        path = write_checkpoint(game, tmp_path / f"{name}.safetensors", **{name: value})
-        here = {"game": game.name, "version": game.version, "tables_hash": game.tables_hash()}
-        with pytest.raises(ValueError) as error:
-            load_checkpoint(path, game)
-        assert repr(value) in str(error.value)
-        assert repr(here.get(name, 1)) in str(error.value)
-    path = write_checkpoint(game, tmp_path / "options.safetensors")
-    with pytest.raises(ValueError, match="trained with max_steps = 0, here it is 7"):
-        CheckpointPolicy(path, game).check_options({"max_steps": 7})
-    CheckpointPolicy(path, game).check_options({})
-
-
-def test_a_card_that_lies_about_sizes_is_refused(game: Game, tmp_path: Path) -> None:
-    for sizes in ([16, 9], [10**9], [], [16, True], [8] * 99):
-        path = write_checkpoint(game, tmp_path / "a.safetensors", hidden_sizes=sizes)
-        with pytest.raises(ValueError, match="cannot be used"):
-            load_checkpoint(path, game)
-    path = write_checkpoint(game, tmp_path / "a.safetensors", options=[])
-    with pytest.raises(ValueError, match="card's options is of the type list"):
-        load_checkpoint(path, game)
-    path = write_checkpoint(game, tmp_path / "a.safetensors")
-    weights = load_file(path)
-    save_file({name: w * torch.nan for name, w in weights.items()}, path, _metadata(path))
-    with pytest.raises(ValueError, match="not finite"):
-        load_checkpoint(path, game)
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    size = int.from_bytes(path.read_bytes()[:8], "little")
-    return json.loads(path.read_bytes()[8 : 8 + size])["__metadata__"]
-
-
-class Payload:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, proof: Path) -> None:
-        self.proof = proof
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (str(self.proof),)
-
-
-def test_a_forged_file_is_refused_and_does_not_run(game: Game, tmp_path: Path) -> None:
-    proof = tmp_path / "ran"
-    forged = tmp_path / "forged.safetensors"
-    forged.write_bytes(pickle.dumps(Payload(proof)))
-    zipped = tmp_path / "zipped.safetensors"
-    torch.save(Payload(proof), zipped)
-    empty = tmp_path / "empty.safetensors"
-    empty.touch()
-    cardless = tmp_path / "cardless.safetensors"
-    save_file({"x": torch.zeros(1)}, cardless)
-    for path in (forged, zipped, empty, cardless):
-        with pytest.raises(ValueError, match="cannot be used"):
-            make_policy(f"checkpoint:{path}", game)
-    with pytest.raises(ValueError, match="there is no checkpoint"):
-        make_policy(f"checkpoint:{tmp_path}/none", game)
-    assert not proof.exists()
-    pickle.loads(forged.read_bytes())
-    assert proof.exists()  # the payload does run where somebody unpickles it
-
-
-def test_an_interrupted_write_leaves_the_old_checkpoint(
-    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_checkpoint(game, tmp_path / "a.safetensors")
-    before = path.read_bytes()
-
-    def fail(file: int) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_checkpoint(game, path, seed=1)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
 
 
 # The network, SB3 and the pool
