@@ -234,7 +234,7 @@ class Batch:
         if (seeds < 0).any():
             raise ValueError(f"seeds must be at least 0, not {seed}")
         if seeds.ndim == 0:
-            return np.uint64(seed) + np.arange(len(self.games), dtype=np.uint64)
+            return seeds.astype(np.uint64) + np.arange(len(self.games), dtype=np.uint64)
         if seeds.shape != self.games.shape:
             raise ValueError(f"{len(self.games)} games take as many seeds, not {seeds.shape}")
         return seeds.astype(np.uint64)

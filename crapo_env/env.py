@@ -22,7 +22,7 @@ _MAX_SEED = 2**64
 RENDER_MODES = ("ansi", "human")
 
 
-class CardGameEnv(AECEnv):
+class CardGameEnv(AECEnv[str, dict[str, np.ndarray], Any]):
     """One game of cards; agents are `player_0`, `player_1`, ... by seat.
 
     Observation of each agent: `{"observation": (size,) int8, "action_mask": (actions,) int8}`, both

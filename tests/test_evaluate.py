@@ -155,6 +155,7 @@ def test_shares_and_summary_of_a_match() -> None:
     summary = summarise(match)
     assert summary["win"] == 0.5 and summary["draw"] == summary["truncated"] == 1 / 6
     assert summary["win_by_seat"] == [2 / 3, 1 / 3]
+    assert summary["deals_by_wins"] == [1, 1, 1]
     assert summary["decisions"] == 30 and summary["games"] == 6 and summary["deals"] == 3
     assert match.score() == 0.5 + 1 / 12
     assert tuple(summary["win_interval_95"]) == interval(np.array([1.0, 0.5, 0.0]))

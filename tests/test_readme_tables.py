@@ -1,4 +1,7 @@
-"""The tables in the games' READMEs are those of the code. `python tests/test_readme_tables.py` rewrites them."""
+"""The tables in the games' READMEs are those of the code.
+
+`python tests/test_readme_tables.py` rewrites them.
+"""
 
 import re
 from pathlib import Path

@@ -165,6 +165,31 @@ def test_sb3_stores_what_the_learner_saw_did_and_got(game: Game) -> None:
             assert np.array_equal(buffer.episode_starts[t + 1].astype(bool), dones)
 
 
+def test_a_truncated_game_is_worth_what_the_value_head_says(game: Game) -> None:
+    opponents = [make_policy("random", game)]
+    env = SelfPlayVecEnv(game, 16, opponents, options={"max_steps": 20})
+    config = tiny_config(game, rollout_steps=16)
+    model = make_model(config, env)
+    network = copy_network(model, game)
+    expected = []
+    step = env.step
+
+    def record(actions: np.ndarray) -> Any:
+        result = step(actions)
+        rewards = result[1].copy()
+        for row, info in enumerate(result[3]):
+            if info.get("TimeLimit.truncated"):
+                last = torch.from_numpy(info["terminal_observation"][None])
+                rewards[row] += config.gamma * float(network(last)[1])
+        expected.append(rewards)
+        return result
+
+    env.step = record  # type: ignore[method-assign]
+    model.learn(16 * 16)
+    assert np.count_nonzero(expected) >= 16
+    assert np.allclose(model.rollout_buffer.rewards, expected, atol=1e-5)
+
+
 def test_pool_members_never_change_and_differ(game: Game) -> None:
     bots = [make_policy("random", game)]
     pool = OpponentPool(bots, [1.0], latest_weight=2.0, past_weight=3.0, max_past=2, seed=0)

@@ -133,6 +133,7 @@ def summarise(match: Match) -> dict[str, Any]:
         "loss": match.share(LOSS),
         "truncated": match.share(TRUNCATED),
         "win_by_seat": match.seat_wins(),
+        "deals_by_wins": match.deals_by_wins(),
         "illegal": match.illegal,
         "opponent_illegal": match.opponent_illegal,
         "decisions": int(match.decisions.sum()),

@@ -41,6 +41,12 @@ class Match:
         """Return the share of games won from each seat."""
         return [float(share) for share in (self.outcomes == WIN).mean(axis=0)]
 
+    def deals_by_wins(self) -> list[int]:
+        """Return how many deals were won from no seat, from one, and so on."""
+        num_seats = self.outcomes.shape[1]
+        wins = (self.outcomes == WIN).sum(axis=1)
+        return [int(n) for n in np.bincount(wins, minlength=num_seats + 1)]
+
     def score(self) -> float:
         """Return the share of wins, half of the draws added: the two sides of a match sum to 1."""
         return self.share(WIN) + self.share(DRAW) / 2

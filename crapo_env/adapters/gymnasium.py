@@ -12,8 +12,7 @@ from crapo_env.bots import make_policy
 from crapo_env.bots.policy import Policy
 from crapo_env.game import Game
 from crapo_env.registry import find_game
-
-MAX_TRAINING_SEED = 2**63  # deals from here on are kept for evaluation
+from crapo_env.seeds import FIRST_EVALUATION_SEED
 
 
 class SingleAgentEnv(gym.Env[np.ndarray, np.integer[Any]]):
@@ -89,10 +88,9 @@ class SingleAgentEnv(gym.Env[np.ndarray, np.integer[Any]]):
         if seed is not None:
             self._policies = self._make_policies(int(self.np_random.integers(2**31)))
         while True:
-            self.seat = self._fixed_seat
-            if self.seat is None:
-                self.seat = int(self.np_random.integers(self._num_seats))
-            deal = self.np_random.integers(MAX_TRAINING_SEED, dtype=np.uint64)
+            drawn = int(self.np_random.integers(self._num_seats))
+            self.seat = drawn if self._fixed_seat is None else self._fixed_seat
+            deal = int(self.np_random.integers(FIRST_EVALUATION_SEED, dtype=np.uint64))
             if options is not None and "deck" in options:
                 self._batch.deal(options["deck"], deal)
             else:
@@ -145,9 +143,10 @@ class SingleAgentEnv(gym.Env[np.ndarray, np.integer[Any]]):
 
     def action_masks(self) -> np.ndarray:
         """Return what the seat may do, (num_actions,) bool, as sb3-contrib's MaskablePPO asks."""
-        return self._batch.masks[0].astype(bool)
+        masks: np.ndarray = self._batch.masks[0].astype(bool)
+        return masks
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Return or print the table as the seat sees it, by the render mode."""
         if self.render_mode is None:
             gym.logger.warn("render() shows nothing without a render mode, such as 'ansi'")
