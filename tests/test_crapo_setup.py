@@ -156,7 +156,7 @@ def test_c3_not_a_deal_from_a_joint_pack(dealt):
 
 
 def test_c3_exactly_26_cards_of_each_pack_change_hands(monkeypatch):
-    """The packs are marked after the first shuffles and counted at the shuffles of what is owned."""
+    """Packs are marked after the first shuffles and counted at the shuffles of what is owned."""
     shuffled = []
 
     def mark_instead(_, cards):
