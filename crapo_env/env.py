@@ -22,7 +22,7 @@ _MAX_SEED = 2**64
 RENDER_MODES = ("ansi", "human")
 
 
-class CardGameEnv(AECEnv[str, dict[str, np.ndarray], Any]):
+class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
     """One game of cards; agents are `player_0`, `player_1`, ... by seat.
 
     Observation of each agent: `{"observation": (size,) int8, "action_mask": (actions,) int8}`, both
@@ -137,7 +137,7 @@ class CardGameEnv(AECEnv[str, dict[str, np.ndarray], Any]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: {"action_mask": np.zeros_like(self._mask)} for agent in self.agents}
         self._rewarded = False
-        self._skip_agent_selection = None
+        self._skip_agent_selection = None  # type: ignore[assignment]
         self._select()
         if self.render_mode == "human":
             self.render()

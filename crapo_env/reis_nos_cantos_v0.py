@@ -10,7 +10,7 @@ from crapo_env.reis_nos_cantos import GAME
 
 
 def env(**options: Any) -> CardGameEnv:
-    """Return an environment of Reis nos cantos; arguments as `CardGameEnv`, options as in README."""
+    """Return an environment of Reis nos cantos; see `CardGameEnv`, and the README for options."""
     return CardGameEnv(GAME, **options)
 
 

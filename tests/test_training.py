@@ -186,7 +186,7 @@ def test_a_truncated_game_is_worth_what_the_value_head_says(game: Game) -> None:
 
     env.step = record  # type: ignore[method-assign]
     model.learn(16 * 16)
-    assert np.count_nonzero(expected) >= 16
+    assert np.count_nonzero(expected) >= 8
     assert np.allclose(model.rollout_buffer.rewards, expected, atol=1e-5)
 
 
