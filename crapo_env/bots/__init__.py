@@ -8,12 +8,25 @@ from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 
-from crapo_env.bots import crapo_planner, crapo_value, reis_planner, reis_value
+import numpy as np
+
+from crapo_env.bots import (
+    crapo_choice,
+    crapo_heuristic,
+    crapo_planner,
+    crapo_search,
+    crapo_value,
+    reis_heuristic,
+    reis_planner,
+    reis_search,
+    reis_value,
+)
 from crapo_env.bots.crapo_greedy import CrapoGreedy
-from crapo_env.bots.planning import PlannerPolicy
+from crapo_env.bots.planning import HeuristicPolicy, PlannerPolicy
 from crapo_env.bots.policy import Policy
 from crapo_env.bots.random_bot import FirstLegalPolicy, RandomPolicy
 from crapo_env.bots.reis_greedy import ReisGreedy
+from crapo_env.bots.search import SearchKernels, SearchPolicy
 from crapo_env.bots.specs import Bot, Setting
 from crapo_env.bots.tree import MAX_NODES
 from crapo_env.game import Game
@@ -21,6 +34,11 @@ from crapo_env.jit import announce_compilation
 
 __all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
 
+_BUDGETS = (
+    Setting("playouts", 400, 1, 10**6, "playouts of a decision"),
+    Setting("ms", 0, 0, 10**6, "milliseconds of a decision instead, if not 0"),
+    Setting("trust", 100, 0, 10**6, "playouts that the planner's value counts for"),
+)
 _FOR_ALL_GAMES = {
     "random": Bot("A uniformly random legal action, from a generator of its own.", RandomPolicy),
     "first_legal": Bot("The legal action with the lowest id.", FirstLegalPolicy),
@@ -39,6 +57,33 @@ _FOR_ONE_GAME = {
             ),
             (Setting("nodes", 150, 1, 1000, "positions expanded"),),
         ),
+        "heuristic": Bot(
+            "Priorities with moves between spaces that make others possible; looks no move ahead.",
+            partial(
+                HeuristicPolicy,
+                kernel=crapo_choice.choose_in_all,
+                tables=(crapo_heuristic.RANKS,),
+            ),
+        ),
+        "search": Bot(
+            "Compares the planner's best lines by paired playouts over redraws of hidden cards.",
+            partial(
+                SearchPolicy,
+                kernels=SearchKernels(
+                    crapo_search.list_lines,
+                    crapo_search.simulate,
+                    crapo_heuristic.RANKS,
+                    crapo_value.WEIGHT_ARRAY,
+                ),
+            ),
+            (
+                *_BUDGETS,
+                Setting("lines", 6, 2, 64, "lines compared"),
+                Setting("nodes", 150, 1, 1000, "positions expanded to find them"),
+                Setting("horizon", 6, 1, 1000, "turns until a playout is valued"),
+                Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
+            ),
+        ),
     },
     "reis_nos_cantos": {
         "greedy": Bot(
@@ -53,6 +98,33 @@ _FOR_ONE_GAME = {
                 weights=reis_value.WEIGHT_ARRAY,
             ),
             (Setting("nodes", 400, 1, MAX_NODES, "positions looked at"),),
+        ),
+        "heuristic": Bot(
+            "Priorities with cards held back when playing them would open more than it saves.",
+            partial(
+                HeuristicPolicy,
+                kernel=reis_heuristic.choose_in_all,
+                tables=(reis_value.WEIGHT_ARRAY,),
+            ),
+        ),
+        "search": Bot(
+            "Compares the planner's best lines by paired playouts over redraws of hidden cards.",
+            partial(
+                SearchPolicy,
+                kernels=SearchKernels(
+                    reis_search.list_lines,
+                    reis_search.simulate,
+                    np.zeros((0, 0)),
+                    reis_value.WEIGHT_ARRAY,
+                ),
+                horizon=0,
+            ),
+            (
+                *_BUDGETS,
+                Setting("lines", 8, 2, 64, "lines compared"),
+                Setting("nodes", 400, 1, MAX_NODES, "positions looked at to find them"),
+                Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
+            ),
         ),
     },
 }

@@ -74,7 +74,7 @@ def features(g: Any, p: int, own_known: bool, out: Any) -> None:
             tops |= 1 << top_card(run)
             keys |= 1 << top_key(run)
             stacked += run_length(run) - 1
-    needs = _needs(g)
+    needs = foundation_needs(g)
     q = 1 - p
     _player(g, p, own_known or p != mover, tops, keys, needs, 1.0, out)
     _player(g, q, own_known or q != mover, tops, keys, needs, -1.0, out)
@@ -133,7 +133,7 @@ def value(g: Any, p: int, own_known: bool, weights: Any, scratch: Any) -> Any:
 
 
 @njit
-def _needs(g: Any) -> int:
+def foundation_needs(g: Any) -> int:
     """Return the set of cards that fit a foundation (C13)."""
     needs = np.int64(0)
     for suit in range(NUM_SUITS):

@@ -46,3 +46,34 @@ class PlannerPolicy(Policy):
         games = self.game.states_behind(observations, SEAT, 0)
         self._kernel(games, masks, self._nodes, self._weights, actions)
         return actions
+
+
+class HeuristicPolicy(Policy):
+    """Takes the first of its priorities that applies, asking more than the greedy bot asks."""
+
+    def __init__(
+        self,
+        game: Game,
+        seed: int,
+        *,
+        kernel: Callable[..., None],
+        tables: tuple[np.ndarray, ...],
+    ) -> None:
+        """Make a heuristic player.
+
+        Args:
+            game: the game.
+            seed: not used, as nothing is random.
+            kernel: (games, masks, *tables, actions).
+            tables: priorities and weights.
+        """
+        super().__init__(game, "heuristic", deterministic=True)
+        self._kernel = kernel
+        self._tables = tables
+
+    def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Return the action of the highest priority for each row."""
+        actions = np.empty(len(masks), np.int64)
+        games = self.game.states_behind(observations, SEAT, 0)
+        self._kernel(games, masks, *self._tables, actions)
+        return actions

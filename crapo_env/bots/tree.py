@@ -106,3 +106,29 @@ def list_mask(mask: Any, legal: Any) -> int:
             legal[n] = a
             n += 1
     return n
+
+
+@njit
+def write_lines(nodes: Any, chosen: Any, lines: Any, values: Any) -> int:
+    """Write the actions from the root to each chosen node that `lines` has room for, and its value.
+
+    Args:
+        nodes: NODE_DTYPE.
+        chosen: (n,) nodes.
+        lines: (n or more, length) int16, NONE after the end of a line.
+        values: (n or more,) float64.
+
+    Returns:
+        The number of lines written, from the first on.
+    """
+    n = 0
+    for i in chosen:
+        depth = np.int64(nodes[i].depth)
+        if depth <= lines.shape[1]:
+            lines[n] = NONE
+            values[n] = nodes[i].value
+            while i != ROOT:
+                lines[n, nodes[i].depth - 1] = nodes[i].action
+                i = np.int64(nodes[i].parent)
+            n += 1
+    return n

@@ -1,0 +1,105 @@
+"""Paired playouts of the best lines of a turn of Reis nos cantos, over redraws of hidden cards.
+
+Each simulation redraws the other hands and the stock and then plays every line in that same deal.
+In the playouts everybody holds cards back; players who always play would make waiting look good.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from crapo_env.bots.reis_heuristic import play_round
+from crapo_env.bots.reis_planner import grow
+from crapo_env.bots.tree import best_leaves, write_lines
+from crapo_env.cards import mix64
+from crapo_env.jit import njit
+from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
+from crapo_env.reis_nos_cantos.hidden import resample
+from crapo_env.reis_nos_cantos.rules import apply
+
+LEAD_SCALE = 8.0  # a lead of so many points makes an open match e : 1
+CHANCE_PER_POINT = 0.03  # what a point of the planner's value adds to the chance of winning
+
+
+@njit
+def list_lines(
+    nodes: Any,
+    states: Any,
+    slots: Any,
+    mask: Any,
+    budget: int,
+    weights: Any,
+    lines: Any,
+    chances: Any,
+) -> int:
+    """Write the actions of the best lines from `states[0]`, best first, and return their number.
+
+    The arguments are those of `crapo_search.list_lines`; `budget` counts positions looked at.
+    """
+    chosen = np.empty(len(lines), np.int64)
+    num_nodes = grow(nodes[:budget], states, slots, mask, weights)
+    n = write_lines(nodes, chosen[: best_leaves(nodes, num_nodes, chosen)], lines, chances)
+    for k in range(n):
+        chances[k] *= CHANCE_PER_POINT
+    return n
+
+
+@njit
+def simulate(
+    roots: Any,
+    lines: Any,
+    first: int,
+    last: int,
+    seed: Any,
+    horizon: int,
+    noise: int,
+    ranks: Any,
+    weights: Any,
+    totals: Any,
+) -> None:
+    """Add each line's chances of winning in the simulations `first` to `last - 1` to `totals`.
+
+    The arguments are those of `crapo_search.simulate`; a round is always played to its end, so
+    `horizon` and `ranks` are not used.
+    """
+    drawn, games = np.empty(1, roots.dtype), np.empty(3, roots.dtype)
+    seeds = np.empty(1, np.uint64)
+    legal = np.empty(NUM_ACTIONS, np.int16)
+    p = np.int64(roots[0].current_player)
+    for s in range(first, last):
+        seeds[0] = mix64(seed + np.uint64(s))
+        drawn[0] = roots[0]
+        resample(drawn, p, seeds)
+        for k in range(len(lines)):
+            games[0] = drawn[0]
+            g = games[0]
+            if _play_line(g, lines[k]):
+                play_round(games, legal, weights, noise, seeds[0])
+            totals[k] += _chance(g, p)
+
+
+@njit
+def _play_line(g: Any, line: Any) -> bool:
+    """Play the actions of a line and end the turn; return whether the round goes on."""
+    this_round = g.round_number
+    for action in line:
+        if action < 0:
+            break
+        apply(g, np.int64(action))
+    if g.terminated == 0 and g.round_number == this_round:
+        apply(g, END)
+    return g.terminated == 0 and g.round_number == this_round
+
+
+@njit
+def _chance(g: Any, p: int) -> Any:
+    """Return the share of the match that player `p` gets, or may expect after this round."""
+    n = np.int64(g.num_players)
+    if g.reward == 1:
+        return 0.5 + 0.5 * g.rewards[p]
+    if g.terminated:
+        return max(0.0, np.float64(g.rewards[p])) if g.rewards[p] != 0 else 1.0 / n
+    shares = 0.0
+    for q in range(n):
+        shares += np.exp((np.float64(g.totals[p]) - g.totals[q]) / LEAD_SCALE)
+    return 1.0 / shares
