@@ -5,7 +5,7 @@
 
 PYTHON ?= python3
 CONFIG ?= configs/crapo_quick.toml
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n auto
 BENCH_ARGS ?=
 
 # All paths are relative, so the folder may have spaces in its name.
@@ -24,7 +24,7 @@ help: ## list the targets
 train: $(VENV)/.installed-train ## train and evaluate a policy (CONFIG=configs/crapo_quick.toml)
 	$(RUN) training.train "$(CONFIG)"
 
-test: $(VENV)/.installed-dev ## run the tests (PYTEST_ARGS="-n 2 -m 'not slow'")
+test: $(VENV)/.installed-dev ## run the tests (PYTEST_ARGS="-x -m 'not slow'")
 	$(RUN) pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev ## check style, format and types

@@ -13,7 +13,8 @@ Pairs = list[list[list[str]]]
 def late_position(rng: random.Random, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments, but for the options, of `positions_crapo.position`.
 
-    Most cards lie on foundations, and stocks, wastes and reserves are often empty.
+    Most cards lie on foundations, and stocks, wastes and reserves are often empty. One position in
+    five has no stock, waste and free space.
     """
     foundations = {s: [max(rng.choices(range(14), k=2)) for _ in range(2)] for s in SUITS}
     left = [
@@ -26,9 +27,10 @@ def late_position(rng: random.Random, options: Mapping[str, Any]) -> dict[str, A
         return late_position(rng, options)
     rng.shuffle(left)
     player = rng.randrange(2)
-    hand = left.pop() if rng.random() < 0.25 else None
-    tableau = _random_tableau(rng, left)
-    reserve, stock, waste = _random_shares(rng, left)
+    stuck = rng.random() < 0.2
+    hand = left.pop() if rng.random() < 0.25 and not stuck else None
+    tableau = _random_tableau(rng, left, 1.0 if stuck else rng.choice((0.6, 0.9, 1.0)))
+    reserve, stock, waste = _random_shares(rng, left, stuck)
     counts = [len(reserve[p]) + len(stock[p]) + len(waste[p]) for p in range(2)]
     counts[player] += hand is not None
     limit = options.get("no_progress_turns", 120)
@@ -50,10 +52,9 @@ def late_position(rng: random.Random, options: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def _random_tableau(rng: random.Random, left: list[str]) -> list[list[str]]:
+def _random_tableau(rng: random.Random, left: list[str], fullness: float) -> list[list[str]]:
     """Take cards for the eight spaces from those left, at least two of which stay."""
     tableau: list[list[str]] = [[] for _ in range(8)]
-    fullness = rng.choice((0.6, 0.9, 1.0))
     for pile in tableau:
         if rng.random() < fullness and len(left) > 2:
             pile.append(left.pop())
@@ -67,13 +68,16 @@ def _random_tableau(rng: random.Random, left: list[str]) -> list[list[str]]:
     return tableau
 
 
-def _random_shares(rng: random.Random, left: list[str]) -> tuple[Pairs, Pairs, Pairs]:
-    """Share the cards among both reserves, stocks and wastes; either player gets one."""
+def _random_shares(rng: random.Random, left: list[str], stuck: bool) -> tuple[Pairs, Pairs, Pairs]:
+    """Share the cards among both reserves, stocks and wastes; either player gets one.
+
+    If `stuck`, all go to the reserves as long as there is room.
+    """
     reserve, stock, waste = ([[], []] for _ in range(3))
     weights = [[rng.choice((0, 0, 1, 3)) for _ in range(3)] for _ in range(2)]
     for n, card in enumerate(left):
         p = n if n < 2 else rng.randrange(2)
-        chosen = weights[p] if any(weights[p]) else [1, 0, 0]
+        chosen = weights[p] if any(weights[p]) and not stuck else [1, 0, 0]
         pile = rng.choices((reserve[p], stock[p], waste[p]), chosen)[0]
         if pile is reserve[p] and len(pile) == 14:
             pile = waste[p]
