@@ -16,7 +16,7 @@ from traces import walk
 from crapo_env.batch import NO_ACTION, Batch
 
 MANY = 400  # games per setting, thirty-odd settings
-FAR = 100_000  # decisions that no game comes near, so that a game without end fails instead of hanging
+FAR = 100_000  # decisions that no game comes near: one without end fails instead of hanging
 Emptier = Callable[[np.ndarray, int], None]  # takes cards away from a seat in every game
 
 
