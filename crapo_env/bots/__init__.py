@@ -37,8 +37,9 @@ __all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
 _BUDGETS = (
     Setting("playouts", 400, 1, 10**6, "playouts of a decision"),
     Setting("ms", 0, 0, 10**6, "milliseconds of a decision instead, if not 0"),
-    Setting("trust", 100, 0, 10**6, "playouts that the planner's value counts for"),
 )
+_TRUST = "playouts that the planner's value counts for"
+
 _FOR_ALL_GAMES = {
     "random": Bot("A uniformly random legal action, from a generator of its own.", RandomPolicy),
     "first_legal": Bot("The legal action with the lowest id.", FirstLegalPolicy),
@@ -80,6 +81,7 @@ _FOR_ONE_GAME = {
                 *_BUDGETS,
                 Setting("lines", 6, 2, 64, "lines compared"),
                 Setting("nodes", 150, 1, 1000, "positions expanded to find them"),
+                Setting("trust", 0, 0, 10**6, _TRUST),
                 Setting("horizon", 6, 1, 1000, "turns until a playout is valued"),
                 Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
             ),
@@ -117,12 +119,15 @@ _FOR_ONE_GAME = {
                     np.zeros((0, 0)),
                     reis_value.WEIGHT_ARRAY,
                 ),
-                horizon=0,
             ),
             (
                 *_BUDGETS,
+                Setting("trust", 100, 0, 10**6, _TRUST),
                 Setting("lines", 8, 2, 64, "lines compared"),
                 Setting("nodes", 400, 1, MAX_NODES, "positions looked at to find them"),
+                Setting(
+                    "horizon", 0, 0, 500, "positions looked at per turn in playouts, 0: a line"
+                ),
                 Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
             ),
         ),

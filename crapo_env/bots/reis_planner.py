@@ -38,7 +38,7 @@ def grow(nodes: Any, states: Any, slots: Any, mask: Any, weights: Any) -> int:
         states: the state of every node, as many; the first is given. A win leaves its state as it
             is before the round is counted.
         slots: (NUM_SLOTS,) int32, scratch.
-        mask: (NUM_ACTIONS,) what may be played at the root.
+        mask: (NUM_ACTIONS,) what may be played at the root; empty: what the rules allow.
         weights: of the value, see `reis_value`.
     """
     legal = np.empty(NUM_ACTIONS, np.int16)
@@ -51,7 +51,8 @@ def grow(nodes: Any, states: Any, slots: Any, mask: Any, weights: Any) -> int:
     num_nodes, i = 1, 0
     while i < num_nodes:
         if nodes[i].is_open:
-            n = list_mask(mask, legal) if i == ROOT else legal_actions(states[i], legal)
+            is_masked = i == ROOT and len(mask) > 0
+            n = list_mask(mask, legal) if is_masked else legal_actions(states[i], legal)
             for k in range(n):
                 if legal[k] != END and num_nodes < len(nodes):
                     action = np.int64(legal[k])

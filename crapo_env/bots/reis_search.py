@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.bots.reis_heuristic import play_round
+from crapo_env.bots.reis_heuristic import MAX_LINE, play_round
 from crapo_env.bots.reis_planner import grow
-from crapo_env.bots.tree import best_leaves, write_lines
+from crapo_env.bots.tree import NODE_DTYPE, NONE, best_leaves, write_lines
 from crapo_env.cards import mix64
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
@@ -18,7 +18,8 @@ from crapo_env.reis_nos_cantos.hidden import resample
 from crapo_env.reis_nos_cantos.rules import apply
 
 LEAD_SCALE = 8.0  # a lead of so many points makes an open match e : 1
-CHANCE_PER_POINT = 0.03  # what a point of the planner's value adds to the chance of winning
+PLAYOUT_SLOTS = 1024  # of the hash table of a turn in a playout
+CHANCE_PER_POINT = 0.01  # what a point of the planner's value adds to the chance of winning
 
 
 @njit
@@ -59,9 +60,12 @@ def simulate(
 ) -> None:
     """Add each line's chances of winning in the simulations `first` to `last - 1` to `totals`.
 
-    The arguments are those of `crapo_search.simulate`; a round is always played to its end, so
-    `horizon` and `ranks` are not used.
+    The arguments are those of `crapo_search.simulate`, but a round is always played to its end;
+    `horizon` is the number of positions that a player looks at in each turn of a playout, 0 for the
+    line of the heuristic player, and `ranks` is not used.
     """
+    nodes, tree = np.empty(horizon, NODE_DTYPE), np.empty(max(1, horizon), roots.dtype)
+    slots = np.empty(PLAYOUT_SLOTS, np.int32)
     drawn, games = np.empty(1, roots.dtype), np.empty(3, roots.dtype)
     seeds = np.empty(1, np.uint64)
     legal = np.empty(NUM_ACTIONS, np.int16)
@@ -74,7 +78,10 @@ def simulate(
             games[0] = drawn[0]
             g = games[0]
             if _play_line(g, lines[k]):
-                play_round(games, legal, weights, noise, seeds[0])
+                if horizon > 0:
+                    _play_round_by_planner(g, nodes, tree, slots, weights)
+                else:
+                    play_round(games, legal, weights, noise, seeds[0])
             totals[k] += _chance(g, p)
 
 
@@ -89,6 +96,23 @@ def _play_line(g: Any, line: Any) -> bool:
     if g.terminated == 0 and g.round_number == this_round:
         apply(g, END)
     return g.terminated == 0 and g.round_number == this_round
+
+
+@njit
+def _play_round_by_planner(g: Any, nodes: Any, tree: Any, slots: Any, weights: Any) -> None:
+    """Play on to the end of the round; every player plans his whole turn at once."""
+    this_round = g.round_number
+    mask = np.empty(0, np.int8)
+    chosen, values = np.empty(1, np.int64), np.empty(1)
+    lines = np.empty((1, MAX_LINE), np.int16)
+    going = True
+    while going:
+        tree[0] = g
+        num_nodes = grow(nodes, tree, slots, mask, weights)
+        best_leaves(nodes, num_nodes, chosen)
+        lines[0] = NONE
+        write_lines(nodes, chosen, lines, values)
+        going = _play_line(g, lines[0]) and g.round_number == this_round and g.terminated == 0
 
 
 @njit

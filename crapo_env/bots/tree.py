@@ -12,7 +12,7 @@ from crapo_env.jit import njit
 
 ROOT = 0
 NONE = -1
-NUM_SLOTS = 4096  # of the hash table: a power of two
+NUM_SLOTS = 4096  # of a hash table for so many nodes: a power of two
 MAX_NODES = 2000  # well below NUM_SLOTS, so that probing stays short
 
 NODE_DTYPE = np.dtype(
@@ -31,7 +31,7 @@ NODE_DTYPE = np.dtype(
 
 @njit
 def start(nodes: Any, slots: Any, position: Any) -> None:
-    """Make the root the only node; `slots` (NUM_SLOTS,) int32 is the hash table."""
+    """Make the root the only node; `slots` int32 is the hash table."""
     slots[:] = NONE
     root = nodes[ROOT]
     root.value = 0.0
@@ -44,13 +44,16 @@ def start(nodes: Any, slots: Any, position: Any) -> None:
 
 @njit
 def enter(nodes: Any, slots: Any, i: int) -> int:
-    """Enter node `i` into the hash table and return 1, or 0 if its position is there already."""
+    """Enter node `i` into the hash table and return 1, or 0 if its position is there already.
+
+    The table's length is a power of two.
+    """
     wanted = nodes[i].hash
-    slot = np.int64(wanted & np.uint64(NUM_SLOTS - 1))
+    slot = np.int64(wanted & np.uint64(len(slots) - 1))
     while slots[slot] != NONE:
         if nodes[slots[slot]].hash == wanted:
             return 0
-        slot = (slot + 1) % NUM_SLOTS
+        slot = (slot + 1) % len(slots)
     slots[slot] = i
     return 1
 
