@@ -25,6 +25,7 @@ from training.checkpoint import (
     make_card,
     save_checkpoint,
 )
+from training.evaluate import find_policy
 from training.network import NetworkPolicy
 
 
@@ -89,6 +90,14 @@ def test_a_checkpoint_for_something_else_is_refused_with_both_values(
     CheckpointPolicy(path, game).check_options({})
 
 
+def test_a_checkpoint_for_other_rules_is_not_evaluated(game: Game, tmp_path: Path) -> None:
+    path = write_checkpoint(game, tmp_path / "a.safetensors")
+    assert find_policy(str(path), game, {}, 0).deterministic
+    assert not find_policy(f"checkpoint:{path}", game, {}, 0, sampled=True).deterministic
+    with pytest.raises(ValueError, match="trained with max_steps = 0, here it is 7"):
+        find_policy(str(path), game, {"max_steps": 7}, 0)
+
+
 def test_a_card_that_lies_about_sizes_is_refused(game: Game, tmp_path: Path) -> None:
     for sizes in ([16, 9], [10**9], [], [16, True], [8] * 99):
         path = write_checkpoint(game, tmp_path / "a.safetensors", hidden_sizes=sizes)
@@ -119,15 +128,16 @@ class Payload:
         return os.mkdir, (str(self.proof),)
 
 
-def test_a_forged_file_is_refused_and_does_not_run(game: Game, tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["safetensors", "zip", "pt", "pkl"])
+def test_a_forged_file_is_refused_and_does_not_run(game: Game, tmp_path: Path, suffix: str) -> None:
     proof = tmp_path / "ran"
-    forged = tmp_path / "forged.safetensors"
+    forged = tmp_path / f"forged.{suffix}"
     forged.write_bytes(pickle.dumps(Payload(proof)))
-    zipped = tmp_path / "zipped.safetensors"
+    zipped = tmp_path / f"zipped.{suffix}"
     torch.save(Payload(proof), zipped)
-    empty = tmp_path / "empty.safetensors"
+    empty = tmp_path / f"empty.{suffix}"
     empty.touch()
-    cardless = tmp_path / "cardless.safetensors"
+    cardless = tmp_path / f"cardless.{suffix}"
     save_file({"x": torch.zeros(1)}, cardless)
     for path in (forged, zipped, empty, cardless):
         with pytest.raises(ValueError, match="cannot be used"):

@@ -19,7 +19,7 @@ from crapo_env.game import Game
 from crapo_env.registry import GAMES
 from training.deals import NUM_DEALS, default_path, digest_deals, format_deals, read_deals
 from training.evaluate import main, read_option, summarise
-from training.match import DRAW, LOSS, TRUNCATED, WIN, Match, interval, play_match
+from training.match import DRAW, LOSS, TRUNCATED, WIN, Match, _Table, interval, play_match
 
 ROOT = Path(__file__).parents[1]
 SEEDS = np.arange(2**63, 2**63 + 24, dtype=np.uint64)
@@ -92,6 +92,13 @@ def test_known_strength_is_found(game: Game) -> None:
     assert match.distinct_games == match.outcomes.size
     assert sum(match.share(outcome) for outcome in range(4)) == pytest.approx(1)
     assert np.mean(match.seat_wins()) == pytest.approx(match.share(WIN))
+
+
+def test_the_outcome_is_the_sign_of_what_the_own_seat_received(game: Game) -> None:
+    table = _Table(game, SEEDS[:3], {})
+    table.returns[:] = [[1, -1], [1, -1], [0, 0], [0, 0], [-0.1, 0.1], [-0.1, 0.1]]
+    outcomes = table.match(make_policy("random", game), make_policy("random", game)).outcomes
+    assert outcomes.tolist() == [[WIN, LOSS], [DRAW, DRAW], [LOSS, WIN]]
 
 
 def test_truncated_games_are_no_wins_and_no_draws(game: Game) -> None:
