@@ -23,8 +23,17 @@ RECORD = Path(__file__).parents[2] / "tests" / "instruction_counts.json"
 COUNTER = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 # Any x86 since 2009, which already counts bits in one instruction; elsewhere the least common one.
 PROCESSOR = "x86-64-v2" if platform.machine() in ("x86_64", "AMD64") else "generic"
+SWITCHES = {
+    "NUMBA_CPU_NAME": PROCESSOR,
+    "NUMBA_CPU_FEATURES": "",
+    "PYTHONHASHSEED": "0",
+    # Idle threads of BLAS wait in loops, whose instructions would be counted too.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
 GAMES = 1024  # of the batch
-LENGTHS = {"playout": 2048, "step": 1024}  # games to the end; steps of the batch
+LENGTHS = {"playout": 256, "step": 256}  # games to the end; steps of the batch
 
 
 class Work(NamedTuple):
@@ -83,9 +92,8 @@ def run_child(longer: str, counter: Sequence[str] = COUNTER) -> Work:
         RuntimeError: if it failed or the counter printed no count.
     """
     switches = {name: text for name, text in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    switches |= {"NUMBA_CPU_NAME": PROCESSOR, "NUMBA_CPU_FEATURES": "", "PYTHONHASHSEED": "0"}
     command = [*counter, sys.executable, "-m", "crapo_env.bench.guard", "--play", longer]
-    child = subprocess.run(command, env=switches, capture_output=True, text=True)
+    child = subprocess.run(command, env=switches | SWITCHES, capture_output=True, text=True)
     refs = [line.split(":")[1] for line in child.stderr.splitlines() if "I   refs:" in line]
     if child.returncode != 0 or (counter and not refs):
         raise RuntimeError(f"the counted run failed:\n{child.stderr[-2000:]}")

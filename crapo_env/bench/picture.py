@@ -51,8 +51,9 @@ def draw_bars(axes: Any, bars: list[Series]) -> None:
         if rows:
             axes.barh(rows, [rates[i] for i in rows], color=COLOURS[kind], label=label)
     for i, series in enumerate(bars):
-        axes.plot(series.spread(), (i, i), color="black", linewidth=1)
-        axes.text(rates[i] * 1.15, i, format_rate(rates[i]), va="center", fontsize=8)
+        low, high = series.spread()
+        axes.plot((low, high), (i, i), color="black", linewidth=1)
+        axes.text(high * 1.15, i, format_rate(rates[i]), va="center", fontsize=8)
     axes.set_yticks(range(len(bars)), [series.path.name for series in bars], fontsize=8)
     axes.set_xscale("log")
     axes.set_xlim(min(rates) / 2, max(rates) * 4)

@@ -143,7 +143,11 @@ def thread_lines(series: Sequence[Series]) -> list[str]:
             if facts.get("threads", 1) > 1 and one.path.facts == facts | {"threads": 1}:
                 gains = shared.rates("wall") / one.rates("wall")
                 low, gain, high = np.quantile(gains, (0.1, 0.5, 0.9))
-                lines.append(f"{shared.path.name}: {gain:.2f} ({low:.2f} - {high:.2f})")
+                cores = np.median(shared.rates("wall") / shared.rates("cpu"))
+                lines.append(
+                    f"{shared.path.name}: {gain:.2f} ({low:.2f} - {high:.2f}), "
+                    f"on {cores:.2f} cores that the system gave"
+                )
     return lines
 
 
