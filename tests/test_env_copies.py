@@ -251,6 +251,36 @@ def test_other_versions_games_and_options_are_refused_naming_both(
         CardGameEnv.from_bytes(pack(json.dumps(header).encode(), record))
 
 
+def other_selected(turn: dict[str, Any]) -> None:
+    turn["agent_selection"] = next(a for a in turn["agents"] if a != turn["agent_selection"])
+
+
+def one_has_left(turn: dict[str, Any]) -> None:
+    gone = next(a for a in turn["agents"] if a != turn["agent_selection"])
+    turn["agents"].remove(gone)
+    for table in ("rewards", "_cumulative_rewards", "terminations", "truncations"):
+        del turn[table][gone]
+
+
+def one_is_dead(turn: dict[str, Any]) -> None:
+    turn["terminations"]["player_1"] = True
+
+
+@pytest.mark.parametrize("contradict", [other_selected, one_has_left, one_is_dead])
+def test_agents_that_contradict_the_state_are_refused(seating: Setting, contradict: Any) -> None:
+    header, record = unpack(start(seating, 12).to_bytes())
+    contradict(header["turn"])
+    with pytest.raises(ValueError, match="do not fit the state"):
+        CardGameEnv.from_bytes(pack(json.dumps(header).encode(), record))
+
+
+def test_a_finished_record_is_no_game_in_progress(seating: Setting) -> None:
+    header, _ = unpack(start(seating, 12).to_bytes())
+    _, ended = unpack(start(seating, 12, random_picks(12, LONG)).to_bytes())
+    with pytest.raises(ValueError, match="do not fit the state"):
+        CardGameEnv.from_bytes(pack(json.dumps(header).encode(), ended))
+
+
 def test_a_record_of_another_game_is_refused() -> None:
     for seating, data in zip(SEATINGS, SAVED, strict=True):
         for other, stranger in zip(SEATINGS, SAVED, strict=True):

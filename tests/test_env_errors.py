@@ -188,8 +188,10 @@ def test_a_bad_seed_is_refused(seating: Setting, seed: Any) -> None:
             seating.batch(1).reset(seed)
 
 
-def test_the_largest_seed_is_a_seed(seating: Setting) -> None:
+def test_the_largest_seed_and_those_of_numpy_are_seeds(seating: Setting) -> None:
     assert start(seating, 2**64 - 1).state().view(seating.game.dtype)["seed"][0] == 2**64 - 1
+    numbers = (7, np.int64(7), np.uint8(7))
+    assert len({start(seating, number).state().tobytes() for number in numbers}) == 1
 
 
 def full_deck(game: Game) -> list[str]:
