@@ -139,13 +139,14 @@ def test_a_search_by_time_chooses_a_legal_move(game: Game) -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("search:playout=4", "'playout=4' in .* is no setting of search: playouts=400"),
+        ("search:playout=4", "'playout=4' in .* is no setting of search: playouts=300"),
         ("search:playouts=", "'playouts=' in .* is no setting"),
         ("search:playouts=1,playouts=2", "is no setting"),
         ("search:playouts=-4", "is no setting"),
         ("planner:nodes=0", "nodes of planner is from 1 to"),
         ("planner:", "is no setting of planner: nodes="),
         ("greedy:nodes=5", "no policy 'greedy:nodes=5'"),
+        ("checkpoint:a+search:ms=5", "search with a learned policy is not built"),
     ],
 )
 def test_a_bad_setting_is_an_error_that_lists_what_exists(
@@ -156,7 +157,7 @@ def test_a_bad_setting_is_an_error_that_lists_what_exists(
 
 
 def test_settings_are_listed(game: Game) -> None:
-    assert "playouts=400 (playouts of a decision)" in list_policies(game)["search"]
+    assert "playouts=300 (playouts of a decision)" in list_policies(game)["search"]
     assert make_policy("planner:nodes=7", game).name == "planner:nodes=7"
 
 

@@ -35,7 +35,7 @@ from crapo_env.jit import announce_compilation
 __all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
 
 _BUDGETS = (
-    Setting("playouts", 400, 1, 10**6, "playouts of a decision"),
+    Setting("playouts", 300, 1, 10**6, "playouts of a decision"),
     Setting("ms", 0, 0, 10**6, "milliseconds of a decision instead, if not 0"),
 )
 _TRUST = "playouts that the planner's value counts for"
@@ -50,7 +50,7 @@ _FOR_ONE_GAME = {
             "Foundations, free spaces, loads, then builds; looks no move ahead.", CrapoGreedy
         ),
         "planner": Bot(
-            "Searches its turn up to the next hidden card for the best end by a fitted value.",
+            "Searches its turn up to the next hidden card for the best end by a weighed value.",
             partial(
                 PlannerPolicy,
                 kernel=crapo_planner.plan_in_all,
@@ -162,6 +162,8 @@ def make_policy(spec: str, game: Game, seed: int = 0) -> Policy:
     Raises:
         ValueError: if there is no such policy for this game, or it has no such setting.
     """
+    if "+search" in spec:
+        raise ValueError(f"{spec!r}: search with a learned policy is not built, see bots/search.py")
     kind, colon, argument = spec.partition(":")
     if colon and argument and kind in _LOADERS:
         return _load(kind, argument, game, seed)

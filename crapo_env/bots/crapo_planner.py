@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.bots.crapo_value import NUM_FEATURES, value
+from crapo_env.bots.crapo_value import value
 from crapo_env.bots.tree import (
     MAX_NODES,
     NODE_DTYPE,
@@ -47,7 +47,6 @@ def grow(nodes: Any, states: Any, slots: Any, mask: Any, budget: int, weights: A
         weights: of the value, see `crapo_value`.
     """
     legal = np.empty(NUM_ACTIONS, np.int16)
-    scratch = np.empty(NUM_FEATURES)
     start(nodes, slots, _position_hash(states[ROOT]))
     num_nodes = 1
     for _ in range(budget):
@@ -58,20 +57,13 @@ def grow(nodes: Any, states: Any, slots: Any, mask: Any, budget: int, weights: A
         n = list_mask(mask, legal) if i == ROOT else legal_actions(states[i], legal)
         for k in range(n):
             action = np.int64(legal[k])
-            num_nodes += _add_child(nodes, states, slots, num_nodes, i, action, weights, scratch)
+            num_nodes += _add_child(nodes, states, slots, num_nodes, i, action, weights)
     return num_nodes
 
 
 @njit
 def _add_child(
-    nodes: Any,
-    states: Any,
-    slots: Any,
-    i: int,
-    parent: int,
-    action: int,
-    weights: Any,
-    scratch: Any,
+    nodes: Any, states: Any, slots: Any, i: int, parent: int, action: int, weights: Any
 ) -> int:
     """Fill node `i` with what an action leads to; return 1, or 0 if that was met before."""
     states[i] = states[parent]
@@ -86,7 +78,7 @@ def _add_child(
     if g.terminated:
         node.value = WIN_VALUE * g.rewards[p]
     else:
-        node.value = value(g, p, not reveals, weights, scratch)
+        node.value = value(g, p, weights)
     node.value -= STEP_COST * node.depth
     if node.is_leaf:
         return 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from crapo_env.bots.crapo_choice import play_turns
 from crapo_env.bots.crapo_planner import grow
-from crapo_env.bots.crapo_value import NUM_FEATURES, value
+from crapo_env.bots.crapo_value import value
 from crapo_env.bots.tree import best_leaves, write_lines
 from crapo_env.cards import mix64
 from crapo_env.crapo.actions import NUM_ACTIONS
@@ -80,7 +80,6 @@ def simulate(
     drawn, games = np.empty(1, roots.dtype), np.empty(1, roots.dtype)
     seeds = np.empty(1, np.uint64)
     legal = np.empty(NUM_ACTIONS, np.int16)
-    scratch = np.empty(NUM_FEATURES)
     p = np.int64(roots[0].current_player)
     last_turn = roots[0].num_turns + horizon
     for s in range(first, last):
@@ -92,7 +91,7 @@ def simulate(
             g = games[0]
             _play_line(g, lines[k])
             play_turns(g, legal, ranks, noise, seeds[0], last_turn)
-            totals[k] += _chance(g, p, weights, scratch)
+            totals[k] += _chance(g, p, weights)
 
 
 @njit
@@ -104,8 +103,8 @@ def _play_line(g: Any, line: Any) -> None:
 
 
 @njit
-def _chance(g: Any, p: int, weights: Any, scratch: Any) -> Any:
+def _chance(g: Any, p: int, weights: Any) -> Any:
     """Return the chance that player `p` wins, a draw counting as half a win."""
     if g.terminated:
         return 0.5 + 0.5 * g.rewards[p]
-    return 1.0 / (1.0 + np.exp(-value(g, p, True, weights, scratch)))
+    return 1.0 / (1.0 + np.exp(-value(g, p, weights)))
