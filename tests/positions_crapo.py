@@ -77,12 +77,8 @@ def position(
     g["current_player"] = current_player
     g["stock_known"] = stock_known
     for p in range(2):
-        _put(g["reserve"][p], reserves[p])
-        _put(g["ring"][p], stocks[p] + wastes[p])
-        g["head"][p] = 0
-        g["reserve_size"][p] = len(reserves[p])
+        _put_piles(g, p, reserves[p], stocks[p], wastes[p])
         g["reserve_down"][p] = face_down[p] if face_down else max(len(reserves[p]) - 1, 0)
-        g["stock_size"][p], g["waste_size"][p] = len(stocks[p]), len(wastes[p])
         g["smallest"][p] = min(FIRST_COUNT, card_count(batch, p))
     _note_seen_cards(batch)
     g["turn_bare"] = hand is None
@@ -91,6 +87,15 @@ def position(
     open_new_stretch(g)
     batch.refresh()
     return batch
+
+
+def _put_piles(g: Any, p: int, reserve: list[str], stock: list[str], waste: list[str]) -> None:
+    """Give a player his piles."""
+    _put(g["reserve"][p], reserve)
+    _put(g["ring"][p], stock + waste)
+    g["head"][p] = 0
+    g["reserve_size"][p] = len(reserve)
+    g["stock_size"][p], g["waste_size"][p] = len(stock), len(waste)
 
 
 def _put(places: Any, cards: Sequence[str]) -> None:

@@ -71,9 +71,8 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("table", "hand", "stock", "moves"), WRITTEN)
-@pytest.mark.parametrize(
-    ("draw_at", "king"), list(itertools.product(("start", "end"), [False, True]))
-)
+@pytest.mark.parametrize("draw_at", ["start", "end"])
+@pytest.mark.parametrize("king", [False, True])
 def test_written_positions(
     table: dict[str, str], hand: str, stock: int, moves: str, draw_at: str, king: bool
 ) -> None:
@@ -378,12 +377,10 @@ def check_table(game: ReisReference) -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-@pytest.mark.parametrize(
-    ("draw_at", "king"), list(itertools.product(("start", "end"), [False, True]))
-)
-@pytest.mark.parametrize(
-    ("reward", "stop"), list(itertools.product(("win", "points"), (0.02, 0.3, 0.9)))
-)
+@pytest.mark.parametrize("draw_at", ["start", "end"])
+@pytest.mark.parametrize("king", [False, True])
+@pytest.mark.parametrize("reward", ["win", "points"])
+@pytest.mark.parametrize("stop", [0.02, 0.3, 0.9])
 def test_r20_random_matches(seats: int, draw_at: str, king: bool, reward: str, stop: float) -> None:
     """Whole matches end, keep their cards and their promises, and never block by R15(a)."""
     rng = random.Random(f"{seats} {draw_at} {king} {reward} {stop}")
