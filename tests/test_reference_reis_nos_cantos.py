@@ -1,7 +1,6 @@
 """The slow reference of Reis nos cantos against the written positions and examples of the rules.
 
-Tests are named after the clause (R1 to R20) or the written position (TR1 to TR12) that they
-encode; R19 (information) says nothing about a player who sees all. Lists of moves are complete.
+Tests are named after their clause (R1-R20) or position (TR1-TR12). Lists of moves are complete.
 """
 
 import functools
@@ -38,7 +37,6 @@ def check_moves(game: ReisReference, expected: str, fold: bool = False) -> None:
 
 
 def after(game: ReisReference, moves: str) -> ReisReference:
-    """Make several moves and return the game."""
     for move in moves.split():
         game.apply(move)
     return game
@@ -369,7 +367,7 @@ def choose(game: ReisReference, rng: random.Random, stop: float) -> str:
 
 def check_table(game: ReisReference) -> None:
     """Check that all cards are there and that every pile is one that the rules can build."""
-    cards = [c for group in (*game.hands, *game.piles.values(), game.stock) for c in group]
+    cards = itertools.chain(*game.hands, *game.piles.values(), game.stock)
     assert sorted(cards) == sorted(DECK)
     for place, pile in game.piles.items():
         assert all(goes_on(card, top) for top, card in itertools.pairwise(pile))
@@ -384,18 +382,17 @@ def check_table(game: ReisReference) -> None:
 def test_r20_random_matches(seats: int, draw_at: str, king: bool, reward: str, stop: float) -> None:
     """Whole matches end, keep their cards and their promises, and never block by R15(a)."""
     rng = random.Random(f"{seats} {draw_at} {king} {reward} {stop}")
-    deal = functools.partial(random_deck, rng)
     options = {"draw_at": draw_at, "king_pile_to_corner": king, "reward": reward}
     for first_starter in range(seats):
-        game = ReisReference(seats, deal(), deal, first_starter, **options)
-        lead, rounds = 0, 1
+        deal = functools.partial(random_deck, rng)
+        game, lead, rounds = ReisReference(seats, deal(), deal, first_starter, **options), 0, 1
         while not game.terminated:
             move = choose(game, rng, stop)
             game.apply(move)
             check_table(game)
             over = game.terminated or game.round_number > rounds
             lead = 0 if over or move == "END" else lead + (1 if "=>" in move else -1)
-            assert lead <= 4  # R20: pile moves less hand plays of one turn
+            assert lead <= 4  # R20
             assert sum(game.rewards) == pytest.approx(0)
             assert not any(game.rewards) or (over if reward == "points" else game.terminated)
             assert game.round_end != "no play"
