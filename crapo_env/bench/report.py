@@ -104,17 +104,23 @@ def _three_digits(number: float) -> str:
     return f"{number:.{2 if number < 10 else 1 if number < 100 else 0}f}"
 
 
+def find_ratio(series: Series, reference: Series) -> float | None:
+    """Return the ratio to the reference, None if they count different things."""
+    return series.ratio(reference) if series.path.unit == reference.path.unit else None
+
+
 def series_row(series: Series, reference: Series) -> Row:
     """Return the table's row of a path."""
     low, high = series.spread()
     each = format_time(1 / series.median())
+    ratio = find_ratio(series, reference)
     return (
         series.path.name,
         f"{format_rate(series.median())} {series.path.unit}",
         f"{format_rate(low)} - {format_rate(high)}",
         each,
         format_rate(series.median("wall")),
-        f"{series.ratio(reference):.3g}" if series.path.unit == reference.path.unit else "",
+        "" if ratio is None else f"{ratio:.3g}",
     )
 
 
@@ -281,6 +287,6 @@ def _series_json(series: Series, reference: Series) -> dict[str, Any]:
         "per cpu second": series.median(),
         "10-90 %": series.spread(),
         "per second on the clock": series.median("wall"),
-        "ratio": series.ratio(reference),
+        "ratio": find_ratio(series, reference),
         "samples": [asdict(sample) for sample in series.samples],
     }
