@@ -72,7 +72,7 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
             "render_fps": 1,
         }
         self._adopt(Batch(self.game, 1, self.options, auto_reset=False))
-        self.possible_agents = [f"player_{seat}" for seat in range(len(self._no_rewards))]
+        self.possible_agents = [f"player_{seat}" for seat in range(self._num_seats)]
         self._make_spaces()
         self.agents: list[str] = []
         self._seeded = False
@@ -82,12 +82,10 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         self._batch = batch
         self._observation = batch.observations[0]
         self._mask = batch.masks[0]
-        seen = (batch.observations, batch.masks, batch.legal, batch.num_legal)
-        self._written = (*seen, batch.rewards, batch.ended, False)
-        self._actions = np.zeros(1, np.int64)
-        self._rewards_row = batch.rewards[0]
+        self._seen = (batch.observations, batch.masks, batch.legal, batch.num_legal)
         self._players = batch.current_player
-        self._no_rewards = [0.0] * len(self._rewards_row)
+        self._num_seats = batch.rewards.shape[1]
+        self._num_actions = batch.masks.shape[1]
 
     def _make_spaces(self) -> None:
         high = self.game.fields.high
@@ -138,7 +136,7 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         self.infos = {agent: {"action_mask": np.zeros_like(self._mask)} for agent in self.agents}
         self._rewarded = False
         self._skip_agent_selection = None  # type: ignore[assignment]
-        self._select()
+        self._select(self._players.item())
         if self.render_mode == "human":
             self.render()
 
@@ -153,9 +151,9 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
             raise ValueError(f"seed must lie in 0 to 2**64 - 1, not {seed!r}")
         return int(seed)
 
-    def _select(self, mover: str | None = None) -> None:
+    def _select(self, seat: int, mover: str | None = None) -> None:
         """Point to the agent on turn and give him the new mask, and the mover an empty one."""
-        player = self.possible_agents[self._players.item()]
+        player = self.possible_agents[seat]
         if player != mover:
             self.agent_selection = player
             if mover is not None:
@@ -233,57 +231,57 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        batch = self._batch
-        self._actions[0] = self._read_action(action)
-        wrong = self.game.step(batch.games, self._actions, *self._written)
-        if wrong >= 0:
-            self._handle_illegal(operator.index(action))
+        number = action if type(action) is int else self._read_action(action)
+        in_range = 0 <= number < self._num_actions
+        status = self.game.play(self._batch.games, number, *self._seen) if in_range else -1
+        if status < 0:
+            status = self._handle_illegal(number)
         self._cumulative_rewards[agent] = 0.0
-        rewards = self._rewards_row.tolist()
-        if self._rewarded or rewards != self._no_rewards:
-            self._give(rewards)
-        if batch.ended.item():
+        if self._rewarded or status & 2:
+            self._give(status & 2 != 0)
+        if status & 1:
             self._end(agent)
         else:
-            self._select(agent)
+            self._select(status >> 2, agent)
         if self.render_mode == "human":
             self.render()
 
     def _read_action(self, action: Any) -> int:
-        """Return the action as an integer in the range of the engine, -2 for one outside."""
+        """Return an action that is no plain int as one."""
         if isinstance(action, bool | np.bool_):
             raise ValueError(f"{self.agent_selection} must play an integer action, not {action!r}")
         try:
-            number = operator.index(action)
+            return operator.index(action)
         except TypeError:
             raise ValueError(
                 f"{self.agent_selection} must play an integer action, not {action!r}"
             ) from None
-        return number if 0 <= number < len(self._mask) else -2
 
-    def _handle_illegal(self, action: int) -> None:
-        """Raise for an illegal action, or end the game with the mover as its loser."""
+    def _handle_illegal(self, action: int) -> int:
+        """Raise for an illegal action, or end the game with the mover as its loser.
+
+        Returns what `Game.play` would for such a game.
+        """
         if self.illegal == "raise":
             raise ValueError(self._batch.explain_illegal(0, action))
-        batch = self._batch
-        seat = self._players.item()
-        self._rewards_row[:] = 1 / (len(self._no_rewards) - 1)
-        self._rewards_row[seat] = -1
-        batch.games["rewards"][0, : len(self._no_rewards)] = self._rewards_row
-        batch.games["terminated"] = 1
-        batch.ended[0] = 1
-        batch.refresh()
+        games, seat = self._batch.games, int(self._players.item())
+        games["rewards"][0, : self._num_seats] = 1 / (self._num_seats - 1)
+        games["rewards"][0, seat] = -1
+        games["terminated"] = 1
+        self._batch.refresh()
+        return 3 | seat << 2
 
-    def _give(self, rewards: list[float]) -> None:
+    def _give(self, rewarded: bool) -> None:
         """Hand out the rewards of a step to every agent."""
-        self._rewarded = rewards != self._no_rewards
-        for agent, reward in zip(self.possible_agents, rewards, strict=True):
+        self._rewarded = rewarded
+        rewards = self._batch.games["rewards"][0].tolist()
+        for agent, reward in zip(self.possible_agents, rewards, strict=False):
             self.rewards[agent] = reward
             self._cumulative_rewards[agent] += reward
 
     def _end(self, agent: str) -> None:
         """Mark the game as over for every agent and let the seat after the mover leave first."""
-        terminated = self._batch.ended.item() == 1
+        terminated = self._batch.games["terminated"].item() == 1
         for other in self.agents:
             self.terminations[other] = terminated
             self.truncations[other] = not terminated
@@ -307,8 +305,8 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
             ValueError: if there is no such action.
         """
         number = operator.index(action)
-        if not 0 <= number < len(self._mask):
-            raise ValueError(f"action {action} is out of range 0 to {len(self._mask) - 1}")
+        if not 0 <= number < self._num_actions:
+            raise ValueError(f"action {action} is out of range 0 to {self._num_actions - 1}")
         return self.game.action_to_string(self._batch.games, number)
 
     def string_to_action(self, text: str) -> int:
@@ -380,8 +378,6 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         """Take over a checked record and the AEC bookkeeping that belongs to it."""
         self._batch.games[:] = games
         self._batch.refresh()
-        self._batch.rewards[0] = games["rewards"][0, : len(self._no_rewards)]
-        self._batch.ended[0] = games["terminated"][0] + 2 * games["truncated"][0]
         self._seeded = True
         self._rewarded = True
         for name, value in turn.items():

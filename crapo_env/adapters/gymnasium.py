@@ -60,7 +60,9 @@ class SingleAgentEnv(gym.Env[np.ndarray, np.integer[Any]]):
         self._opponents = self._read_opponents(opponent)
         self._policies = self._make_policies(0)
         self.seat = 0 if seat is None else seat
-        self._actions = np.zeros(1, np.int64)
+        batch = self._batch
+        self._games = batch.games
+        self._seen = (batch.observations, batch.masks, batch.legal, batch.num_legal)
         high = self.game.fields.high
         self.observation_space = spaces.Box(np.zeros_like(high), high, dtype=np.int8)
         self.action_space = spaces.Discrete(len(self.game.actions))
@@ -95,7 +97,7 @@ class SingleAgentEnv(gym.Env[np.ndarray, np.integer[Any]]):
                 self._batch.deal(options["deck"], deal)
             else:
                 self._batch.reset(deal)
-            self._play_others()
+            self._play_others(self._batch.current_player.item())
             if not self._over():
                 break
         self._show()
@@ -109,33 +111,40 @@ class SingleAgentEnv(gym.Env[np.ndarray, np.integer[Any]]):
         Raises:
             RuntimeError: if no game is under way.
         """
-        batch = self._batch
-        if batch.num_legal[0] == 0:
+        if self._over():
             raise RuntimeError("no game is under way: call reset() first")
-        if action not in range(len(self.game.actions)) or not batch.masks[0, action]:
-            batch.games["terminated"] = 1
-            batch.refresh()
-            return batch.observe(self.seat)[0], -1.0, True, False, self._info()
-        self._actions[0] = action
-        batch.step(self._actions)
-        reward = batch.rewards.item(self.seat) + self._play_others()
+        in_range = action in self.action_space
+        status = self.game.play(self._games, int(action), *self._seen) if in_range else -1
+        if status < 0:
+            self._games["terminated"] = 1
+            self._batch.refresh()
+            return self._batch.observe(self.seat)[0], -1.0, True, False, self._info()
+        reward = self._received(status) + self._play_others(status >> 2)
         self._show()
         if self._over():
-            terminated = bool(batch.games["terminated"][0])
-            return batch.observe(self.seat)[0], reward, terminated, not terminated, self._info()
-        return batch.observations[0].copy(), reward, False, False, self._info()
+            terminated = bool(self._games["terminated"][0])
+            observation = self._batch.observe(self.seat)[0]
+            return observation, reward, terminated, not terminated, self._info()
+        return self._batch.observations[0].copy(), reward, False, False, self._info()
 
     def _over(self) -> bool:
         return self._batch.num_legal.item() == 0
 
-    def _play_others(self) -> float:
+    def _received(self, status: int) -> float:
+        """Return what the seat received in a step with this status (see `Game.play`)."""
+        return float(self._games["rewards"][0, self.seat]) if status & 2 else 0.0
+
+    def _play_others(self, player: int) -> float:
         """Play until the seat is on turn or the game is over; return what the seat received."""
-        batch, received = self._batch, 0.0
-        players = batch.current_player
-        while players.item() != self.seat and batch.num_legal.item() > 0:
-            policy = self._policies[(players.item() - self.seat) % self._num_seats - 1]
-            batch.step(policy.choose(batch.observations, batch.masks))
-            received += batch.rewards.item(self.seat)
+        batch, received, status = self._batch, 0.0, int(self._over())
+        while player != self.seat and not status & 1:
+            policy = self._policies[(player - self.seat) % self._num_seats - 1]
+            action = policy.choose(batch.observations, batch.masks).item()
+            status = self.game.play(self._games, action, *self._seen)
+            if status < 0:
+                raise ValueError(f"{policy.name}: {batch.explain_illegal(0, action)}")
+            received += self._received(status)
+            player = status >> 2
         return received
 
     def _info(self) -> dict[str, Any]:

@@ -37,6 +37,7 @@ GAME = Game(
     deal=kernels.deal,
     refresh=kernels.refresh,
     step=kernels.step,
+    play=kernels.play,
     observe=kernels.observe_all,
     playout=kernels.playout,
     resample=resample,
