@@ -34,7 +34,8 @@ def test_c17_same_suit_and_a_neighbouring_rank(top, fitting):
 
 def test_c17_an_empty_pile_takes_no_load():
     for card in CARD_NAMES:
-        batch = position(f"{card} | - | " + "2c | " * 5 + "2c", [[card], []], hand=card)
+        spaces = f"{card} | - | " + "2c | " * 5 + "2c"
+        batch = position(spaces, [[card], []], hand=card, aces="optional")
         assert not {move for move in moves(batch) if move.endswith(("OW", "OC"))}
 
 

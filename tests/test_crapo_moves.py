@@ -321,3 +321,6 @@ def test_c24_the_lowest_numbered_free_space_is_used():
     check(batch, "S1>2(1) S1>2(2) DRAW")
     play(batch, "S1>2(2)")
     assert tableau(batch)[:4] == [["Ks"], ["Qh", "Js"], ["2c"], []]
+    batch = position("- | Ks Qh Js | 2c | - | - | 2c | 2c | 2c")
+    play(batch, "S2>1(2)")
+    assert tableau(batch)[:4] == [["Qh", "Js"], ["Ks"], ["2c"], []]

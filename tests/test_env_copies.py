@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper, TerminateIllegalWrapper
 from traces import LONG, is_over, legal_actions, random_picks, snapshot, start, step, trace
 
+from crapo_env.batch import Batch
 from crapo_env.env import CardGameEnv
 
 COPIES = {
@@ -108,20 +109,27 @@ def test_a_game_that_a_wrapper_ended_can_be_copied(seating: Setting) -> None:
     assert other.rewards == env.rewards and other.terminations == env.terminations
 
 
-def test_a_batch_can_be_copied(seating: Setting) -> None:
-    batch = seating.batch(6)
+def trace_batch(batch: Batch, steps: int) -> list[bytes]:
+    """Return all that a batch shows, before and after every step with its last legal actions."""
+    shown = []
+    rows = np.arange(len(batch))
+    for _ in range(steps):
+        arrays = (batch.games, batch.observations, batch.masks, batch.legal, batch.rewards)
+        shown.append(b"".join(array.tobytes() for array in (*arrays, batch.num_legal, batch.ended)))
+        batch.step(batch.legal[rows, batch.num_legal - 1].astype(np.int64))
+    return shown
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_batch_can_be_copied(seating: Setting, threads: int) -> None:
+    batch = Batch(seating.game, 6, seating.options, threads=threads)
     batch.reset(7)
-    for _ in range(30):
-        batch.step(batch.legal[:, 0].astype(np.int64))
-    for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
-        one = copy.deepcopy(batch)
-        for _ in range(200):
-            for each in (one, other):
-                each.step(each.legal[np.arange(6), each.num_legal - 1].astype(np.int64))
-            assert one.games.tobytes() == other.games.tobytes()
-            assert one.observations.tobytes() == other.observations.tobytes()
-            assert one.masks.tobytes() == other.masks.tobytes()
-        assert batch.games.tobytes() != other.games.tobytes(), "the original is untouched"
+    trace_batch(batch, 30)
+    copies = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    before = batch.games.tobytes()
+    traces = [trace_batch(other, 200) for other in copies]
+    assert batch.games.tobytes() == before, "the original is untouched"
+    assert traces == [trace_batch(batch, 200)] * 2
 
 
 def pack(header: bytes, record: bytes) -> bytes:
