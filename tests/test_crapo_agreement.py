@@ -23,7 +23,7 @@ from crapo_env.crapo.checks import check_state
 from crapo_env.crapo.state import NO_CARD, PACK_CARDS
 from crapo_env.runs import run_to_names
 
-NUM_DEALS = 40  # whole games per setting
+NUM_DEALS = 300  # whole games per setting
 NUM_LATE = 260  # games per setting that start near the end
 
 OTHER_VALUES = {name: values[1] for name, values in SWITCHES.items()}
