@@ -237,6 +237,12 @@ def test_c16_only_the_last_face_up_card_turns_another_one():
     assert reserve(batch, 0) == ["2h", "4c"]
 
 
+def test_c16_the_last_card_is_turned_up_too():
+    batch = position(ONE_ROOM, "6d 9s | 2s")
+    play(batch, "C>1")
+    assert (reserve(batch, 0), counter(batch, "reserve_down")[0]) == (["6d"], 0)
+
+
 def test_c16_the_last_card_leaves_an_empty_reserve():
     batch = position(ONE_ROOM, "9s | 2s")
     play(batch, "C>1")
