@@ -109,10 +109,14 @@ def test_r19_states_from_observations():
     )
     for options in variants:
         batch = random_batch(200, 21, 90, **options)
+        batch.games["totals"][:, 1] += 300
         for seat in range(options["num_players"]):
             seen = batch.observe(seat)
             states = GAME.states_behind(seen, seat, 5)
             GAME.check_state(states)
+            used = batch.games.copy()
+            GAME.determinize(seen, seat, np.arange(5, 205, dtype=np.uint64), used)
+            assert used.tobytes() == states.tobytes()
             redrawn = GAME.resample_hidden(batch.games, seat, 5)
             for name in set(batch.games.dtype.names) - NOT_SEEN:
                 assert np.array_equal(states[name], redrawn[name]), name
@@ -190,7 +194,7 @@ def test_seats_without_a_player_have_no_cards_and_hands_no_other_bits():
         GAME.check_state(batch.games)
 
 
-@pytest.mark.parametrize("run", [-1, 1, 12 << 19, 1 << 30])
+@pytest.mark.parametrize("run", [-1, 1, 12 << 19, 1 << 30, 15 << 19 | 1 << 18 | 15 << 13])
 def test_a_number_that_is_no_run_is_no_pile(run):
     batch = position({"N": "Ts"}, ["2h", "4h"])
     batch.games["piles"][0, 0] = run
