@@ -83,7 +83,7 @@ def count_different(one: np.ndarray, other: np.ndarray) -> int:
 
 
 def test_the_hidden_cards_are_really_drawn_anew(setting: Setting) -> None:
-    """Otherwise the tests above could not fail. Equal redraws are those where all is known by now."""
+    """Otherwise the tests above could not fail. Redraws are equal where all is known by now."""
     changed, varied, total = 0, 0, 0
     for batch, seat, other in sampled(setting, steps=200):
         batch.game.check_state(other.games)
