@@ -97,7 +97,7 @@ _FOR_ONE_GAME = {
             partial(
                 PlannerPolicy,
                 kernel=reis_planner.plan_in_all,
-                weights=reis_value.WEIGHT_ARRAY,
+                weights=reis_value.WEIGHT_TABLE,
             ),
             (Setting("nodes", 400, 1, MAX_NODES, "positions looked at"),),
         ),
@@ -106,7 +106,7 @@ _FOR_ONE_GAME = {
             partial(
                 HeuristicPolicy,
                 kernel=reis_heuristic.choose_in_all,
-                tables=(reis_value.WEIGHT_ARRAY,),
+                tables=(reis_value.WEIGHT_TABLE,),
             ),
         ),
         "search": Bot(
@@ -117,7 +117,7 @@ _FOR_ONE_GAME = {
                     reis_search.list_lines,
                     reis_search.simulate,
                     np.zeros((0, 0)),
-                    reis_value.WEIGHT_ARRAY,
+                    reis_value.WEIGHT_TABLE,
                 ),
             ),
             (

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from crapo_env.bots.reis_planner import wins
-from crapo_env.bots.reis_value import WIN, value
+from crapo_env.bots.reis_value import value
 from crapo_env.bots.tree import NONE, list_mask
 from crapo_env.cards import below, next_state
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
 from crapo_env.reis_nos_cantos.rules import apply, legal_actions
+from crapo_env.reis_nos_cantos.state import NO_CARDS
 
 MAX_LINE = 64
 
@@ -57,7 +58,7 @@ def _best_move(games: Any, legal: Any, n: int, p: int, weights: Any) -> tuple[in
         if a == END:
             continue
         if wins(games[0], a):
-            return a, weights[WIN]
+            return a, value(games[0], p, NO_CARDS, weights)
         games[1] = games[0]
         apply(games[1], a)
         worth = value(games[1], p, np.uint64(games[1].hands[p]), weights)

@@ -14,6 +14,7 @@ from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.state import (
     ALL_CARDS,
     KINGS,
+    MIN_PLAYERS,
     NO_CARDS,
     NUM_CROSSES,
     NUM_PLACES,
@@ -28,26 +29,31 @@ class Weight:
     """A number of the position and what one more of it is worth, in points."""
 
     name: str
-    weight: float
+    by_players: tuple[float, float, float]  # with 2, 3 and 4 players
     reason: str
 
 
+# With more players a card that is held back helps one of many and seldom finds its place again.
 WEIGHTS = (
-    Weight("cards in hand", -1.0, "each costs a point"),
-    Weight("kings in hand", -9.0, "each costs ten points"),
-    Weight("own cards that fit", 0.9, "they can leave at the next turn"),
-    Weight("others' cards that fit", -2.0, "expected number, with the card that each will draw"),
-    Weight("win", 30.0, "the others pay and the turn is over"),
+    Weight("cards in hand", (-1.0, -1.0, -1.0), "each costs a point"),
+    Weight("kings in hand", (-9.0, -9.0, -9.0), "each costs ten points"),
+    Weight("own cards that fit", (0.9, 0.4, 0.4), "they can leave at the next turn"),
+    Weight("others' cards that fit", (-2.0, -1.0, -0.5), "expected, with the card each will draw"),
+    Weight("win", (30.0, 30.0, 30.0), "the others pay and the turn is over"),
 )
 CARDS, KINGS_HELD, OWN_FIT, OTHERS_FIT, WIN = range(len(WEIGHTS))
-WEIGHT_ARRAY = np.array([weight.weight for weight in WEIGHTS])
+WEIGHT_TABLE = np.array([weight.by_players for weight in WEIGHTS]).T.copy()
 
 
 @njit
 def value(g: Any, p: int, hand: Any, weights: Any) -> Any:
-    """Return what the table and his `hand` are worth to player `p` when his turn ends."""
+    """Return what the table and his `hand` are worth to player `p` when his turn ends.
+
+    `weights` (3, len(WEIGHTS)) has a row per number of players.
+    """
+    row = weights[np.int64(g.num_players) - MIN_PLAYERS]
     if hand == NO_CARDS:
-        return weights[WIN]
+        return row[WIN]
     fitting, on_table = survey(g)
     unseen = ALL_CARDS & ~on_table & ~hand
     open_share = count(unseen & fitting) / max(1, count(unseen))
@@ -55,10 +61,8 @@ def value(g: Any, p: int, hand: Any, weights: Any) -> Any:
     for q in range(g.num_players):
         if q != p:
             others += count(np.uint64(g.hands[q])) + 1
-    kings = count(hand & KINGS)
-    total = weights[CARDS] * count(hand) + weights[KINGS_HELD] * kings
-    total += weights[OWN_FIT] * count(hand & fitting)
-    return total + weights[OTHERS_FIT] * open_share * others
+    total = row[CARDS] * count(hand) + row[KINGS_HELD] * count(hand & KINGS)
+    return total + row[OWN_FIT] * count(hand & fitting) + row[OTHERS_FIT] * open_share * others
 
 
 @njit
