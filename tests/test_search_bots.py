@@ -139,7 +139,7 @@ def test_a_search_by_time_chooses_a_legal_move(game: Game) -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("search:playout=4", "'playout=4' in .* is no setting of search: playouts=300"),
+        ("search:playout=4", "'playout=4' in .* is no setting of search: playouts=400"),
         ("search:playouts=", "'playouts=' in .* is no setting"),
         ("search:playouts=1,playouts=2", "is no setting"),
         ("search:playouts=-4", "is no setting"),
@@ -157,7 +157,7 @@ def test_a_bad_setting_is_an_error_that_lists_what_exists(
 
 
 def test_settings_are_listed(game: Game) -> None:
-    assert "playouts=300 (playouts of a decision)" in list_policies(game)["search"]
+    assert "playouts=400 (playouts of a decision)" in list_policies(game)["search"]
     assert make_policy("planner:nodes=7", game).name == "planner:nodes=7"
 
 

@@ -35,7 +35,7 @@ from crapo_env.jit import announce_compilation
 __all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
 
 _BUDGETS = (
-    Setting("playouts", 300, 1, 10**6, "playouts of a decision"),
+    Setting("playouts", 400, 1, 10**6, "playouts of a decision"),
     Setting("ms", 0, 0, 10**6, "milliseconds of a decision instead, if not 0"),
 )
 _TRUST = "playouts that the planner's value counts for"
