@@ -244,6 +244,18 @@ def test_a_network_policy_is_legal_with_any_weights(game: Game, fill: float) -> 
         assert masks[np.arange(256), policy.act(observations, masks)].all()
 
 
+def test_a_search_gets_probabilities_of_legal_actions_and_values(game: Game) -> None:
+    network = tiny_network(game)
+    observations, masks = positions(game, n=256)
+    policy = NetworkPolicy(game, network, "asked", deterministic=True)
+    probabilities, values = policy.evaluate(observations, masks)
+    assert probabilities.shape == masks.shape and values.shape == (256,)
+    assert (probabilities[masks == 0] == 0).all() and (probabilities[masks == 1] > 0).all()
+    assert np.allclose(probabilities.sum(1), 1, atol=1e-6)
+    assert np.array_equal(probabilities.argmax(1), policy.act(observations, masks))
+    assert np.array_equal(values, network(torch.from_numpy(observations))[1].numpy())
+
+
 # Whole runs
 
 

@@ -56,6 +56,24 @@ class NetworkPolicy(Policy):
         self.network = network
         self._generator = torch.Generator().manual_seed(seed)
 
+    def evaluate(
+        self, observations: np.ndarray, masks: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what a search asks of a policy: how likely each action and how good the position.
+
+        Args:
+            observations: (n, size) int8, as seen by the players on turn.
+            masks: (n, num_actions) int8, each with a legal action.
+
+        Returns:
+            Probabilities (n, num_actions) float32, exactly 0 where an action is illegal, and values
+            (n,) float32: the return that the player on turn expects, in the rewards of training.
+        """
+        with torch.no_grad():
+            logits, values = self.network(torch.from_numpy(observations))
+            logits.masked_fill_(torch.from_numpy(masks) == 0, -torch.inf)
+            return logits.softmax(1).numpy(), values.numpy()
+
     def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Return an action for each row."""
         with torch.no_grad():
