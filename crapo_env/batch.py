@@ -71,11 +71,9 @@ class Batch:
             n: number of games.
             options: rule options, see `game.options`; those not given have their defaults.
             auto_reset: deal a new game within the step that ended one. Its seed comes from the
-                ended
-                game's generator, so a batch is fixed by its first seeds.
+                ended game's generator, so a batch is fixed by its first seeds.
             threads: how many threads share the games of a step; the results are the same for any
-                number.
-                Worth it from some thousand games on.
+                number. Worth it from some thousand games on.
 
         Raises:
             ValueError: if a number or an option is wrong.

@@ -82,6 +82,7 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         self._batch = batch
         self._observation = batch.observations[0]
         self._mask = batch.masks[0]
+        self._no_moves = np.zeros_like(self._mask)
         self._seen = (batch.observations, batch.masks, batch.legal, batch.num_legal)
         self._players = batch.current_player
         self._num_seats = batch.rewards.shape[1]
@@ -133,7 +134,7 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"action_mask": np.zeros_like(self._mask)} for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._no_moves.copy()} for agent in self.agents}
         self._rewarded = False
         self._skip_agent_selection = None  # type: ignore[assignment]
         self._select(self._players.item())
@@ -157,7 +158,9 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         if player != mover:
             self.agent_selection = player
             if mover is not None:
-                self.infos[mover] = {"action_mask": np.zeros_like(self._mask)}
+                self.infos[mover] = {"action_mask": self._no_moves.copy()}
+        elif not self.copy:
+            return  # the mask itself is in the info
         self.infos[player] = {"action_mask": self._mask.copy() if self.copy else self._mask}
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
@@ -174,7 +177,7 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         on_turn = seat == self._players.item()
         return {
             "observation": self._batch.observe(seat)[0],
-            "action_mask": self._mask.copy() if on_turn else np.zeros_like(self._mask),
+            "action_mask": self._mask.copy() if on_turn else self._no_moves.copy(),
         }
 
     def last(
@@ -285,7 +288,7 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         for other in self.agents:
             self.terminations[other] = terminated
             self.truncations[other] = not terminated
-            self.infos[other] = {"action_mask": np.zeros_like(self._mask)}
+            self.infos[other] = {"action_mask": self._no_moves.copy()}
         seat = self.possible_agents.index(agent) + 1
         self.agent_selection = self.possible_agents[seat % len(self.possible_agents)]
 
@@ -382,8 +385,10 @@ class CardGameEnv(AECEnv[str, dict[str, Any], Any]):
         self._rewarded = True
         for name, value in turn.items():
             setattr(self, name, value)
-        masks = {agent: self.observe(agent)["action_mask"] for agent in self.agents}
-        self.infos = {agent: {"action_mask": mask} for agent, mask in masks.items()}
+        self.infos = {a: {"action_mask": self.observe(a)["action_mask"]} for a in self.agents}
+        on_turn = self.possible_agents[self._players.item()]
+        if on_turn in self.infos and not self.copy:
+            self.infos[on_turn] = {"action_mask": self._mask}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copy and pickle by bytes, with the generators of the spaces."""

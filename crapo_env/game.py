@@ -276,7 +276,7 @@ class Game:
         for name in options:
             if name not in known:
                 close = get_close_matches(str(name), known, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
+                hint = f"; did you mean {close[0]!r}?" if close else "."
                 raise ValueError(
                     f"{self.name} has no option {name!r}{hint} The options are {', '.join(known)}"
                 )

@@ -20,7 +20,7 @@ import numpy as np
 from numba.core import config
 
 PACKAGE = Path(__file__).parent
-SHARED = tuple(PACKAGE / f"{name}.py" for name in ("jit", "cards", "runs", "game"))
+SHARED = tuple(PACKAGE / f"{name}.py" for name in ("jit", "bits", "cards", "runs", "game"))
 
 
 def _source_digest(part: str) -> str:

@@ -59,6 +59,20 @@ def test_a_copy_is_exact_at_every_step(seating: Setting, duplicate: Any) -> None
 
 
 @duplicated
+def test_a_copy_without_array_copies_shows_its_own_masks(seating: Setting, duplicate: Any) -> None:
+    """With `copy=False` an info holds the mask that the next step overwrites, in the copy too."""
+    env = seating.env(copy=False)
+    env.reset(seed=3)
+    other = duplicate(env)
+    for pick in random_picks(3, 60):
+        step(other, pick)
+        seen = other.last()
+        assert np.array_equal(seen[4]["action_mask"], seen[0]["action_mask"])
+    expected = env.observe(env.agent_selection)["action_mask"]
+    assert np.array_equal(env.last()[4]["action_mask"], expected), "the original is untouched"
+
+
+@duplicated
 def test_a_copy_during_the_exit_of_the_agents(seating: Setting, duplicate: Any) -> None:
     env = start(seating, 2, random_picks(2, LONG))
     for _ in env.possible_agents:

@@ -25,7 +25,7 @@ from source_tree import (
 from crapo_env.registry import GAMES
 
 PACKAGE = ROOT / "crapo_env"
-SHARED = ("jit", "cards", "runs", "game")  # each may import those before it
+SHARED = ("jit", "bits", "cards", "runs", "game")  # each may import those before it
 GAME_FILES = (
     ("state",),
     ("actions",),
@@ -34,7 +34,7 @@ GAME_FILES = (
 )  # the others come after
 AFTER_GAMES = (("registry",), ("batch",), ("saved_env",), ("env",))
 FREE = ("adapters", "viewer", "bench", "__main__")  # may import what they need
-LIGHT = {"numpy", "numba"}
+LIGHT = {"numpy", "numba", "llvmlite"}  # llvmlite comes with Numba
 API = {"gymnasium", "pettingzoo"}
 HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "pygame", "matplotlib", "ray", "pyspiel")
 MAX_FILE, MAX_FUNCTION = 400, 40

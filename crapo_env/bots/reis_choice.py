@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import count_bits
 from crapo_env.bots.greedy import ALWAYS, MAX_TIE
 from crapo_env.bots.reis_greedy import KING_TO_CORNER, LAST_CARD, ONTO_PILE
 from crapo_env.bots.tree import list_mask
@@ -15,7 +16,7 @@ from crapo_env.cards import KING, NUM_RANKS
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import NUM_ACTIONS, PILE_TO_PILE
 from crapo_env.reis_nos_cantos.rules import apply, legal_actions
-from crapo_env.reis_nos_cantos.state import NO_CARDS, NUM_CROSSES, NUM_PLACES, bit, count
+from crapo_env.reis_nos_cantos.state import NO_CARDS, NUM_CROSSES, NUM_PLACES, bit
 from crapo_env.runs import run_length
 
 _NO_SCORE = 1 << 40
@@ -25,7 +26,7 @@ _NO_SCORE = 1 << 40
 def choose(g: Any, legal: Any, n: int, ranks: Any) -> int:
     """Return the best of the `n` listed actions by `ranks`, the lowest id among equals."""
     hand = np.uint64(g.hands[g.current_player])
-    is_last = count(hand) == 1
+    is_last = count_bits(hand) == 1
     best, chosen = _NO_SCORE, np.int64(legal[0])
     for k in range(n):
         a = np.int64(legal[k])
@@ -48,7 +49,7 @@ def _score(g: Any, a: int, hand: Any, is_last: bool, ranks: Any) -> int:
     if merit > 0:
         rank = min(rank, ranks[ONTO_PILE, a])
     else:
-        merit = count(hand & followers(card))
+        merit = count_bits(hand & followers(card))
         if place >= NUM_CROSSES:
             rank = min(rank, ranks[KING_TO_CORNER, a])  # R10: nothing else may go there
     return rank * MAX_TIE + (NUM_RANKS - merit) * NUM_RANKS + KING - card % NUM_RANKS

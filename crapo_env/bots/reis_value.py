@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import count_bits
 from crapo_env.bots.reis_choice import followers
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.state import (
@@ -19,7 +20,6 @@ from crapo_env.reis_nos_cantos.state import (
     NUM_CROSSES,
     NUM_PLACES,
     cards_of,
-    count,
 )
 from crapo_env.runs import top_card
 
@@ -56,13 +56,13 @@ def value(g: Any, p: int, hand: Any, weights: Any) -> Any:
         return row[WIN]
     fitting, on_table = survey(g)
     unseen = ALL_CARDS & ~on_table & ~hand
-    open_share = count(unseen & fitting) / max(1, count(unseen))
+    open_share = count_bits(unseen & fitting) / max(1, count_bits(unseen))
     others = 0
     for q in range(g.num_players):
         if q != p:
-            others += count(np.uint64(g.hands[q])) + 1
-    total = row[CARDS] * count(hand) + row[KINGS_HELD] * count(hand & KINGS)
-    return total + row[OWN_FIT] * count(hand & fitting) + row[OTHERS_FIT] * open_share * others
+            others += count_bits(np.uint64(g.hands[q])) + 1
+    total = row[CARDS] * count_bits(hand) + row[KINGS_HELD] * count_bits(hand & KINGS)
+    return total + row[OWN_FIT] * count_bits(hand & fitting) + row[OTHERS_FIT] * open_share * others
 
 
 @njit

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import count_bits, lowest_bit
 from crapo_env.cards import NUM_RANKS, mix64
 from crapo_env.crapo.actions import (
     DISCARD,
@@ -48,10 +49,6 @@ ALL_RANKS = (1 << NUM_RANKS) - 1
 ACES = sum(1 << suit * NUM_RANKS for suit in range(NUM_SUITS))  # sets of cards, one bit each
 KINGS = ACES << NUM_RANKS - 1
 BASES = ALL_RANKS | ALL_RANKS << 16  # ranks of runs of either phase
-BIT_INDEX = np.zeros(
-    67, np.int64
-)  # of a power of two by its residue; 2 is a primitive root modulo 67
-BIT_INDEX[[(1 << k) % 67 for k in range(64)]] = range(64)
 
 
 @njit
@@ -183,69 +180,94 @@ def _card_moves(
 def _list_bits(bits: int, first: int, legal: Any, n: int) -> int:
     """Append `first` plus the index of every bit to the `n` listed ids; return the new length."""
     while bits != 0:
-        lowest = bits & -bits
-        legal[n] = first + BIT_INDEX[lowest % 67]
+        legal[n] = first + lowest_bit(bits)
         n += 1
-        bits ^= lowest
+        bits &= bits - 1
     return n
 
 
 @njit
 def _list_rearrangements(g: Any, free: int, legal: Any, n: int) -> int:
     """List the moves of runs between spaces (C22-C24) that recreate no arrangement (C36)."""
-    num_free = 0
-    wanted = 0
-    for i in range(NUM_SPACES):
-        num_free += free >> i & 1
-        wanted |= _wanted_base(np.int64(g.tableau[i]))
-    for i in range(NUM_SPACES):
-        run = np.int64(g.tableau[i])
-        if (
-            _movable_bases(run, 1 << num_free) & wanted != 0
-        ):  # C23: 1, 2, 4, 8, then whole runs of 13
-            for j in range(NUM_SPACES):
-                target = np.int64(g.tableau[j])
-                k = count_to_fit(run, target)
-                if 0 < k <= 1 << num_free and _is_new(g, run, target, k):
-                    legal[n] = SPACE_TO_SPACE + i * NUM_SPACES + j
-                    n += 1
+    num_free = count_bits(free)
+    pairs = _fitting_pairs(g, 1 << num_free)  # C23: 1, 2, 4, 8, then whole runs of 13
+    while pairs != 0:
+        pair = lowest_bit(pairs)
+        run, target = (
+            np.int64(g.tableau[pair // NUM_SPACES]),
+            np.int64(g.tableau[pair % NUM_SPACES]),
+        )
+        if _is_new(g, run, target, count_to_fit(run, target)):
+            legal[n] = SPACE_TO_SPACE + pair
+            n += 1
+        pairs &= pairs - 1
     if free != 0:
         capacity = 1 << (num_free - 1)  # C24: the target is no helper
-        for i in range(NUM_SPACES):
+        longer = _longer_runs(g)
+        while longer != 0:
+            i = lowest_bit(longer)
             run = np.int64(g.tableau[i])
             for k in range(1, min(capacity, run_length(run) - 1) + 1):
                 if _is_new(g, run, 0, k):
                     legal[n] = SPACE_TO_FREE + i * MAX_TO_FREE + k - 1
                     n += 1
+            longer &= longer - 1
     return n
+
+
+@njit
+def _longer_runs(g: Any) -> int:
+    """Return the set of spaces with more than one card."""
+    longer = 0
+    for i in range(NUM_SPACES):
+        longer |= (1 if run_length(np.int64(g.tableau[i])) > 1 else 0) << i
+    return longer
+
+
+@njit
+def _fitting_pairs(g: Any, capacity: int) -> int:
+    """Return the pairs of spaces of which the second takes a run of at most `capacity` cards.
+
+    The bit of a pair is the index of the first space times NUM_SPACES plus that of the second.
+    """
+    pairs = 0
+    for i in range(NUM_SPACES):
+        bases = _movable_bases(np.int64(g.tableau[i]), capacity)
+        for j in range(NUM_SPACES):
+            fits = 1 if bases & _wanted_base(np.int64(g.tableau[j])) != 0 else 0
+            pairs |= fits << i * NUM_SPACES + j
+    return pairs
 
 
 @njit
 def _wanted_base(run: int) -> int:
     """Return the base that fits on a run, as a bit of a set over ranks and phases, else 0."""
-    return (1 << top_rank(run) + 16 * phase(run)) >> 1 & BASES if run != 0 else 0
+    full = 1 if run != 0 else 0
+    return (full << top_rank(run) + 16 * phase(run)) >> 1 & BASES
 
 
 @njit
 def _movable_bases(run: int, capacity: int) -> int:
     """Return the bases of the top parts of a run of at most `capacity` cards, as such a set."""
-    if run == 0:
-        return 0
+    full = 1 if run != 0 else 0
     highest = min(base_rank(run), top_rank(run) + capacity - 1)
-    return ((2 << highest) - (1 << top_rank(run))) << 16 * phase(run)
+    return ((2 * full << highest) - (full << top_rank(run))) << 16 * phase(run)
 
 
 @njit
 def _is_new(g: Any, run: int, target: int, k: int) -> bool:
     """Return whether moving `k` cards from `run` to `target` makes a new arrangement (C36)."""
+    rest = without_top(run, k)
+    if g.rearrangements == 0:  # only two runs change, so only they can change places
+        return rest != target
     moved = top_part(run, k)
     joined = moved if target == 0 else join(target, moved)
     after = g.arrangement - mix64(np.uint64(run)) - mix64(np.uint64(target))
-    after += mix64(np.uint64(without_top(run, k))) + mix64(np.uint64(joined))
+    after += mix64(np.uint64(rest)) + mix64(np.uint64(joined))
+    new = True
     for i in range(g.rearrangements + 1):
-        if g.seen[i] == after:
-            return False
-    return True
+        new &= g.seen[i] != after
+    return new
 
 
 @njit

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import count_bits, lowest_bit
 from crapo_env.cards import NUM_CARDS, NUM_RANKS, seed_game, shuffle
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.observation import (
@@ -33,8 +34,6 @@ from crapo_env.reis_nos_cantos.state import (
     ONE,
     bit,
     clear,
-    count,
-    lowest,
     stock_size,
 )
 from crapo_env.runs import push
@@ -61,14 +60,14 @@ def _redraw(g: Any, seat: int, hidden: Any, cards: Any) -> None:
     """Fill the other hands and the stock with the set `hidden`; their sizes stay."""
     n = 0
     while hidden != NO_CARDS:
-        cards[n] = lowest(hidden)
+        cards[n] = lowest_bit(hidden)
         hidden &= hidden - ONE
         n += 1
     shuffle(g, cards[:n])
     for p in range(g.num_players):
         if p != seat:
             hand = NO_CARDS
-            for _ in range(count(np.uint64(g.hands[p]))):
+            for _ in range(count_bits(np.uint64(g.hands[p]))):
                 n -= 1
                 hand |= bit(cards[n])
             g.hands[p] = hand

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import count_bits
 from crapo_env.cards import NUM_CARDS
 from crapo_env.game import Field, FieldTable
 from crapo_env.jit import njit
@@ -17,7 +18,6 @@ from crapo_env.reis_nos_cantos.state import (
     MIN_PLAYERS,
     NUM_PLACES,
     cards_of,
-    count,
     stock_size,
 )
 
@@ -101,7 +101,7 @@ def _write_seats(g: Any, seat: int, out: Any) -> None:
     n = np.int64(g.num_players)
     p = np.int64(seat)
     for k in range(n):
-        out[HAND_SIZES + k] = count(np.uint64(g.hands[p]))
+        out[HAND_SIZES + k] = count_bits(np.uint64(g.hands[p]))
         out[ON_TURN + k] = g.current_player == p
         out[DEALER + k] = g.dealer == p
         total = np.int64(g.totals[p])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import lowest_bit
 from crapo_env.cards import KING, NUM_CARDS, NUM_RANKS
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END, PILE_TO_PILE
@@ -23,7 +24,6 @@ from crapo_env.reis_nos_cantos.state import (
     deal_round,
     draw,
     hand_points,
-    lowest,
     shuffle_pack,
     stock_size,
 )
@@ -99,17 +99,17 @@ def legal_actions(g: Any, legal: Any) -> int:
     n = 0
     rest = np.uint64(g.hands[g.current_player])
     while rest != NO_CARDS:
-        card = lowest(rest)
+        card = lowest_bit(rest)
         rest &= rest - ONE
         places = _takers(keys, card, cross, corner)
         while places != NO_CARDS:
-            legal[n] = card * NUM_PLACES + (lowest(places) >> 3)
+            legal[n] = card * NUM_PLACES + (lowest_bit(places) >> 3)
             places &= places - ONE
             n += 1
     for i in range(NUM_CROSSES):
         places = _pile_takers(g, keys, i, corner)
         while places != NO_CARDS:
-            legal[n] = PILE_TO_PILE + i * NUM_PLACES + (lowest(places) >> 3)
+            legal[n] = PILE_TO_PILE + i * NUM_PLACES + (lowest_bit(places) >> 3)
             places &= places - ONE
             n += 1
     legal[n] = END  # R12
@@ -127,7 +127,7 @@ def _is_blocked(g: Any) -> bool:
     for p in range(g.num_players):
         rest |= g.hands[p]
     while rest != NO_CARDS:
-        if _takers(keys, lowest(rest), cross, corner) != NO_CARDS:
+        if _takers(keys, lowest_bit(rest), cross, corner) != NO_CARDS:
             return False
         rest &= rest - ONE
     for i in range(NUM_CROSSES):

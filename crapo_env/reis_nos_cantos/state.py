@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from crapo_env.bits import count_bits
 from crapo_env.cards import KING, NUM_CARDS, NUM_RANKS, random_below, seed_game, shuffle
 from crapo_env.game import MAX_STEPS, Option, record_dtype
 from crapo_env.jit import njit
@@ -63,19 +64,6 @@ NO_CARDS = np.uint64(0)
 ALL_CARDS = np.uint64((1 << NUM_CARDS) - 1)
 KINGS = np.uint64(sum(1 << suit * NUM_RANKS + KING for suit in range(4)))
 
-# A power of two times a de Bruijn number has a code of its exponent in the six highest bits.
-_DE_BRUIJN = 0x03F79D71B4CB0A89
-_BIT_INDEX = np.zeros(64, np.int64)
-for _i in range(64):
-    _BIT_INDEX[(_DE_BRUIJN << _i & (1 << 64) - 1) >> 58] = _i
-_SPREAD = np.uint64(_DE_BRUIJN)
-_S58 = np.uint64(58)
-_S1, _S2, _S4, _S56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
-_PAIRS = np.uint64(0x5555555555555555)
-_QUADS = np.uint64(0x3333333333333333)
-_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
-_SUM = np.uint64(0x0101010101010101)
-
 _EVEN_RANKS = 0b1010101010101
 
 
@@ -100,21 +88,6 @@ def bit(card: int) -> Any:
 
 
 @njit
-def lowest(cards: Any) -> Any:
-    """Return the number of the lowest bit of a non-empty uint64 set."""
-    return _BIT_INDEX[((cards ^ (cards & (cards - ONE))) * _SPREAD) >> _S58]
-
-
-@njit
-def count(cards: Any) -> Any:
-    """Return the size of a uint64 set."""
-    cards = cards - (cards >> _S1 & _PAIRS)
-    cards = (cards & _QUADS) + (cards >> _S2 & _QUADS)
-    cards = cards + (cards >> _S4) & _BYTES
-    return np.int64(cards * _SUM >> _S56)
-
-
-@njit
 def cards_of(run: int) -> Any:
     """Return the set of the cards of a run."""
     if run == 0:
@@ -130,7 +103,7 @@ def cards_of(run: int) -> Any:
 @njit
 def hand_points(hand: Any) -> Any:
     """Return what a hand costs at the end of a round (R16)."""
-    return count(hand) + (KING_POINTS - 1) * count(hand & KINGS)
+    return count_bits(hand) + (KING_POINTS - 1) * count_bits(hand & KINGS)
 
 
 @njit
