@@ -19,6 +19,7 @@ from tiny_training import positions, tiny_config, tiny_network
 from crapo_env.bots import make_policy
 from crapo_env.game import Game
 from training.checkpoint import (
+    FORMAT,
     CheckpointPolicy,
     load_checkpoint,
     load_policy,
@@ -63,8 +64,8 @@ def test_drawn_moves_follow_the_seed_and_the_probabilities(game: Game, tmp_path:
 
     assert np.array_equal(drawn(1), drawn(1))
     assert not np.array_equal(drawn(1), drawn(2))
-    logits = tiny_network(game)(torch.from_numpy(observations))[0][0].double().numpy()
-    weights = np.exp(logits) * masks[0]
+    policy = NetworkPolicy(game, tiny_network(game), "x", deterministic=True)
+    weights = policy.evaluate(observations, masks)[0][0]
     shares = np.bincount(drawn(3), minlength=len(weights)) / 20_000
     assert shares == pytest.approx(weights / weights.sum(), abs=0.02)
 
@@ -76,14 +77,21 @@ def test_a_checkpoint_for_something_else_is_refused_with_both_values(
         ("game", "whist"),
         ("version", 99),
         ("tables_hash", "0123456789abcdef"),
+        ("features", "0123456789abcdef"),
         ("format", 99),
     ):
         path = write_checkpoint(game, tmp_path / f"{name}.safetensors", **{name: value})
-        here = {"game": game.name, "version": game.version, "tables_hash": game.tables_hash()}
+        here = {
+            "game": game.name,
+            "version": game.version,
+            "tables_hash": game.tables_hash(),
+            "features": game.features.digest(),
+            "format": FORMAT,
+        }
         with pytest.raises(ValueError) as error:
             load_checkpoint(path, game)
         assert repr(value) in str(error.value)
-        assert repr(here.get(name, 1)) in str(error.value)
+        assert repr(here[name]) in str(error.value)
     path = write_checkpoint(game, tmp_path / "options.safetensors")
     with pytest.raises(ValueError, match="trained with max_steps = 0, here it is 7"):
         CheckpointPolicy(path, game).check_options({"max_steps": 7})

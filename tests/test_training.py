@@ -1,40 +1,35 @@
-"""A training run: its settings, its learner, its pool of opponents, its end and Ctrl-C."""
+"""A training run: its settings, its network as a policy, what it leaves behind."""
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-pytest.importorskip("sb3_contrib")
+pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 import torch
-from sb3_contrib.common.maskable.distributions import MaskableCategorical
-from tiny_training import positions, tiny_config, tiny_network
+from conftest import Setting
+from tiny_training import positions, tiny_network
+from traces import walk
 
-from crapo_env.adapters.sb3 import SelfPlayVecEnv
-from crapo_env.bots import make_policy
 from crapo_env.game import Game
 from crapo_env.registry import GAMES
 from training.checkpoint import CheckpointPolicy
 from training.config import Config, describe_settings, make_config, read_config
-from training.learner import copy_network, make_model
-from training.network import NetworkPolicy
-from training.selfplay import OpponentPool, weights_digest
+from training.logs import read_metrics
+from training.network import NetworkPolicy, list_afterstates
 
 ROOT = Path(__file__).parents[1]
 TINY = """
 game = "{game}"
 total_timesteps = {decisions}
 num_envs = 16
-rollout_steps = 8
+rollout_decisions = 256
 minibatch_size = 64
 hidden_sizes = [16]
 snapshot_every = 1
@@ -46,11 +41,11 @@ torch_threads = 1
 """
 
 
-def start_run(config: Path, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def start_run(config: Path, folder: Path) -> subprocess.Popen[str]:
     """Start a training run as a user would, warnings as errors where Python's own are concerned."""
     command = [sys.executable, "-W", "error::UserWarning", "-m", "training.train", str(config)]
     return subprocess.Popen(
-        [*command, "--out", str(folder), *arguments],
+        [*command, "--out", str(folder)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -76,7 +71,7 @@ def start_run(config: Path, folder: Path, *arguments: str) -> subprocess.Popen[s
         ("epochs = 0", "epochs must be above 0, not 0"),
         ("gamma = 1.5", "gamma must be at most 1, not 1.5"),
         ("learning_rate = nan", "learning_rate must be a finite number, not nan"),
-        ("minibatch_size = 1000", "minibatch_size 1000 must divide num_envs * rollout_steps"),
+        ("minibatch_size = 99999", "minibatch_size 99999 must be at most rollout_decisions"),
         (
             'bots = ["random"]',
             "bots and bot_weights must be equally long and not empty, they have 1",
@@ -114,130 +109,14 @@ def test_the_published_configs_are_valid_and_every_setting_has_a_sentence() -> N
         assert sentence[0].isupper() and "." in sentence
 
 
-# The network, SB3 and the pool
-
-
-def test_the_network_is_that_of_sb3(game: Game) -> None:
-    config = tiny_config(game, seed=2**63 - 1)
-    env = SelfPlayVecEnv(game, 16, [make_policy("random", game)], skip_forced=True)
-    model = make_model(config, env)
-    network = copy_network(model, game)
-    observations = env.reset()
-    masks = env.action_masks()
-    policy = NetworkPolicy(game, network, "copy", deterministic=True)
-    expected, _ = model.predict(observations, deterministic=True, action_masks=masks)
-    assert np.array_equal(policy.act(observations, masks.astype(np.int8)), expected)
-    values = model.policy.predict_values(torch.from_numpy(observations)).flatten()
-    assert torch.allclose(network(torch.from_numpy(observations))[1], values, atol=1e-6)
-    digest = weights_digest(network)
-    assert model.lr_schedule(1.0) == config.learning_rate
-    assert model.lr_schedule(0.0) == model.lr_schedule(-9.0) == config.final_learning_rate
-    model.learn(200)
-    assert weights_digest(network) == digest
-    learned = copy_network(model, game).state_dict()
-    for name, tensor in network.state_dict().items():
-        assert not torch.equal(tensor, learned[name]), f"{name} has not learned"
-
-
-def test_sb3_stores_what_the_learner_saw_did_and_got(game: Game) -> None:
-    opponents = [make_policy("random", game)]
-    env = SelfPlayVecEnv(game, 16, opponents, options={"max_steps": 0})
-    model = make_model(tiny_config(game, rollout_steps=16), env)
-    seen: list[tuple[np.ndarray, ...]] = []
-    step = env.step
-
-    def record(actions: np.ndarray) -> Any:
-        before = (env.batch.observations.copy(), env.action_masks(), actions.copy())
-        result = step(actions)
-        seen.append((*before, result[1].copy(), result[2].copy()))
-        return result
-
-    env.step = record  # type: ignore[method-assign]
-    model.learn(16 * 16)
-    buffer = model.rollout_buffer
-    # train() has flattened the buffer, game by game
-    for t, (observations, masks, actions, rewards, dones) in enumerate(seen):
-        rows = np.arange(16) * 16 + t
-        assert np.array_equal(buffer.observations[rows], observations)
-        assert np.array_equal(buffer.action_masks[rows].astype(bool), masks)
-        assert np.array_equal(buffer.actions[rows, 0], actions)
-        assert np.array_equal(buffer.rewards[t], rewards)
-        assert masks[np.arange(16), actions].all()
-        if t + 1 < len(seen):
-            assert np.array_equal(buffer.episode_starts[t + 1].astype(bool), dones)
-
-
-def test_a_truncated_game_is_worth_what_the_value_head_says(game: Game) -> None:
-    opponents = [make_policy("random", game)]
-    env = SelfPlayVecEnv(game, 16, opponents, options={"max_steps": 20})
-    config = tiny_config(game, rollout_steps=16)
-    model = make_model(config, env)
-    network = copy_network(model, game)
-    expected = []
-    step = env.step
-
-    def record(actions: np.ndarray) -> Any:
-        result = step(actions)
-        rewards = result[1].copy()
-        for row, info in enumerate(result[3]):
-            if info.get("TimeLimit.truncated"):
-                last = torch.from_numpy(info["terminal_observation"][None])
-                rewards[row] += config.gamma * float(network(last)[1])
-        expected.append(rewards)
-        return result
-
-    env.step = record  # type: ignore[method-assign]
-    model.learn(16 * 16)
-    assert np.count_nonzero(expected) >= 8
-    assert np.allclose(model.rollout_buffer.rewards, expected, atol=1e-5)
-
-
-def test_pool_members_never_change_and_differ(game: Game) -> None:
-    bots = [make_policy("random", game)]
-    pool = OpponentPool(bots, [1.0], latest_weight=2.0, past_weight=3.0, max_past=2, seed=0)
-    assert pool.opponents() == (bots, [1.0])
-    assert pool.add(game, tiny_network(game, 0), 0)
-    assert pool.opponents()[1] == [1.0, 5.0]
-    assert not pool.add(game, tiny_network(game, 0), 10)  # the same weights once more
-    observations, masks = positions(game)
-    for k in range(1, 6):
-        assert pool.add(game, tiny_network(game, k), k)
-    policies, weights = pool.opponents()
-    assert weights == [1.0, 1.5, 1.5, 2.0]
-    assert policies[0] is bots[0] and pool.snapshots[-1].decisions == 5
-    for snapshot in pool.snapshots:
-        assert weights_digest(snapshot.network) == snapshot.digest
-        again = NetworkPolicy(game, tiny_network(game, snapshot.decisions), "x", deterministic=True)
-        same = NetworkPolicy(game, snapshot.network, "y", deterministic=True)
-        assert np.array_equal(again.act(observations, masks), same.act(observations, masks))
-    assert len({snapshot.digest for snapshot in pool.snapshots}) == 3
-    assert len({snapshot.name for snapshot in pool.snapshots}) == 3
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e2, 1e4, 1e6])
-def test_masked_probabilities_survive_extreme_logits(game: Game, scale: float) -> None:
-    assert torch.distributions.Distribution._validate_args  # validation is left on
-    generator = torch.Generator().manual_seed(0)
-    _, masks = positions(game, n=512)
-    for spread in (1.0, 0.0):
-        noise = torch.randn(masks.shape, generator=generator) * spread
-        illegal_high = torch.where(torch.from_numpy(masks) == 0, scale, -scale)
-        for logits in (noise * scale, illegal_high + noise):
-            logits = logits.clone().requires_grad_(True)
-            distribution = MaskableCategorical(logits=logits, masks=masks)
-            assert (distribution.probs[torch.from_numpy(masks) == 0] == 0).all()
-            actions = distribution.sample()
-            assert masks[np.arange(512), actions.numpy()].all()
-            loss = distribution.log_prob(actions).mean() + distribution.entropy().mean()
-            loss.backward()
-            assert logits.grad is not None and torch.isfinite(logits.grad).all()
+# The network as a policy
 
 
 @pytest.mark.parametrize("fill", [0.0, 1e30, -1e30])
 def test_a_network_policy_is_legal_with_any_weights(game: Game, fill: float) -> None:
     network = tiny_network(game)
-    network.action_head.weight.fill_(fill)
-    network.action_head.bias.copy_(torch.linspace(-1e30, 1e30, len(game.actions)))
+    network.actor.layers[-1].weight.fill_(fill)
+    network.actor.layers[0].weight.mul_(1e3)
     observations, masks = positions(game, n=256)
     for deterministic in (True, False):
         policy = NetworkPolicy(game, network, "extreme", deterministic=deterministic)
@@ -253,7 +132,44 @@ def test_a_search_gets_probabilities_of_legal_actions_and_values(game: Game) -> 
     assert (probabilities[masks == 0] == 0).all() and (probabilities[masks == 1] > 0).all()
     assert np.allclose(probabilities.sum(1), 1, atol=1e-6)
     assert np.array_equal(probabilities.argmax(1), policy.act(observations, masks))
-    assert np.array_equal(values, network(torch.from_numpy(observations))[1].numpy())
+    assert np.isfinite(values).all() and len(np.unique(values)) > 100
+    one_by_one = [policy.evaluate(observations[i : i + 1], masks[i : i + 1]) for i in range(64)]
+    assert np.allclose([v[0] for _, v in one_by_one], values[:64], atol=1e-5)
+    assert np.allclose([p[0] for p, _ in one_by_one], probabilities[:64], atol=1e-5)
+
+
+@pytest.mark.parametrize("sees_hidden", [False, True])
+def test_a_policy_judges_by_what_is_public(seating: Setting, sees_hidden: bool) -> None:
+    """Redrawing what the player cannot know changes neither probabilities nor value."""
+    game = seating.game
+    network = tiny_network(game, sees_hidden=sees_hidden)
+    policy = NetworkPolicy(game, network, "fair", deterministic=True)
+    for count, batch in enumerate(walk(seating, 16, 200)):
+        seat = int(batch.current_player[0])
+        own = np.flatnonzero((batch.current_player == seat) & (batch.num_legal > 0))
+        if count % 19:
+            continue
+        other = game.resample_hidden(batch.games, seat, count)
+        observations = np.empty_like(batch.observations)
+        game.observe(other, seat, observations)
+        one = policy.evaluate(batch.observations[own], batch.masks[own])
+        two = policy.evaluate(observations[own], batch.masks[own])
+        assert np.array_equal(one[0], two[0]) and np.array_equal(one[1], two[1])
+
+
+def test_the_policy_in_training_is_the_one_at_play(game: Game) -> None:
+    """The learner reads states, a checkpoint observations: their probabilities are the same."""
+    network = tiny_network(game)
+    policy = NetworkPolicy(game, network, "at play", deterministic=True)
+    for count, batch in enumerate(walk(Setting(game, {}), 16, 200)):
+        rows = np.flatnonzero(batch.num_legal > 1)
+        if count % 19:
+            continue
+        afterstates = list_afterstates(game, batch.games, rows, batch.legal, batch.num_legal)
+        counts = torch.from_numpy(batch.num_legal[rows].astype(np.int64))
+        shares = network.scores(torch.from_numpy(afterstates), counts).softmax(1).numpy()
+        probabilities, _ = policy.evaluate(batch.observations[rows], batch.masks[rows])
+        assert np.allclose(probabilities[batch.masks[rows] == 1], shares[shares > 0], atol=1e-6)
 
 
 # Whole runs
@@ -262,14 +178,15 @@ def test_a_search_gets_probabilities_of_legal_actions_and_values(game: Game) -> 
 @pytest.mark.slow
 def test_a_short_run_leaves_a_checkpoint_logs_and_results(game: Game, tmp_path: Path) -> None:
     config = tmp_path / "tiny.toml"
-    config.write_text(TINY.format(game=game.name, decisions=600))
+    config.write_text(TINY.format(game=game.name, decisions=4000))
     out, errors = start_run(config, tmp_path / "run").communicate(timeout=600)
     assert "Traceback" not in errors, errors
-    assert "600 decisions" in out and "opponents: random" in out and "win %" in out
+    assert "4,000 decisions" in out and "opponents: random" in out and "win %" in out
     names = {path.name.split(".")[0] for path in (tmp_path / "run").iterdir()}
-    assert names == {"checkpoint", "config", "evaluation", "events"}
+    files = {"checkpoint", "config", "evaluation", "events", "metrics", "snapshots", "state"}
+    assert names == files
     policy = CheckpointPolicy(tmp_path / "run" / "checkpoint.safetensors", game)
-    assert policy.card.decisions == 640  # whole rollouts
+    assert 4000 <= policy.card.decisions < 4500  # whole updates
     assert policy.card.config["hidden_sizes"] == [16]
     results = json.loads((tmp_path / "run" / "evaluation.json").read_text())
     assert [match["opponent"] for match in results["matches"]] == ["random", "greedy"]
@@ -279,11 +196,21 @@ def test_a_short_run_leaves_a_checkpoint_logs_and_results(game: Game, tmp_path: 
         "anchor/win_rate_greedy",
         "anchor/draw_rate_greedy",
         "anchor/game_length_random",
-        "train/entropy_loss",
+        "train/entropy",
         "train/approx_kl",
         "train/explained_variance",
-        "time/fps",
+        "selfplay/game_length",
+        "selfplay/draw_rate",
+        "selfplay/truncated_rate",
+        "league/elo",
+        "time/decisions_per_second",
+        "time/share_collecting",
     }
+    lines = read_metrics(tmp_path / "run" / "metrics.jsonl")
+    assert [line["update"] for line in lines] == list(range(1, len(lines) + 1))
+    assert lines[-1]["decisions"] == policy.card.decisions
+    shares = [line["time/share_collecting"] + line["time/share_learning"] for line in lines]
+    assert shares == pytest.approx([1.0] * len(lines))
 
 
 def _logged(folder: Path) -> set[str]:
@@ -292,27 +219,6 @@ def _logged(folder: Path) -> set[str]:
     events = EventAccumulator(str(folder))
     events.Reload()
     return set(events.Tags()["scalars"])
-
-
-@pytest.mark.slow
-def test_ctrl_c_leaves_a_usable_checkpoint(tmp_path: Path) -> None:
-    game = GAMES["crapo"]
-    config = tmp_path / "tiny.toml"
-    config.write_text(TINY.format(game=game.name, decisions=10**9))
-    run = start_run(config, tmp_path / "run")
-    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
-    deadline = time.monotonic() + 300
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert checkpoint.exists(), "no update was made"
-    before = CheckpointPolicy(checkpoint, game).card.decisions
-    run.send_signal(signal.SIGINT)
-    out, errors = run.communicate(timeout=300)
-    assert run.returncode == 0, errors
-    assert "Traceback" not in errors
-    assert "stopping after this update" in out and "win %" in out
-    assert before <= CheckpointPolicy(checkpoint, game).card.decisions < 10**9
-    assert (tmp_path / "run" / "evaluation.json").exists()
 
 
 def test_a_bad_command_line_is_one_line_of_text(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ Nothing here unpickles: a file of unknown origin can at worst be refused.
 """
 
 import json
-import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -18,8 +17,9 @@ from safetensors.torch import save
 
 from crapo_env.game import Game
 from training.network import Network, NetworkPolicy
+from training.storage import write_whole
 
-FORMAT = 1  # raised when the card or the names of the tensors change
+FORMAT = 2  # raised when the card or the names of the tensors change
 MAX_WIDTH = 2048  # of a layer; a card that claims more is refused before memory is taken
 MAX_LAYERS = 8
 
@@ -33,7 +33,9 @@ class Card:
     version: int  # of the game's rules, ids, observations and rewards
     tables_hash: str  # of its action and observation tables
     options: dict[str, Any]  # all rule options that it was trained with
-    hidden_sizes: list[int]  # widths of the trunk's layers
+    features: str  # hash of the tables of its features
+    hidden_sizes: list[int]  # widths of the layers of actor and critic
+    sees_hidden: bool  # whether its critic reads hidden cards
     decisions: int  # of the learner until then
     config: dict[str, Any]  # all settings of the run
     package_version: str
@@ -48,7 +50,9 @@ def make_card(game: Game, config: Mapping[str, Any], network: Network, decisions
         version=game.version,
         tables_hash=game.tables_hash(),
         options=game.read_options(config["options"]),
+        features=game.features.digest(),
         hidden_sizes=list(network.hidden_sizes),
+        sees_hidden=network.sees_hidden,
         decisions=decisions,
         config=dict(config),
         package_version=_package_version(),
@@ -58,17 +62,7 @@ def make_card(game: Game, config: Mapping[str, Any], network: Network, decisions
 
 def save_checkpoint(path: Path, network: Network, card: Card) -> None:
     """Write a checkpoint; whoever reads `path` meanwhile sees the old or the new one, whole."""
-    data = save(network.state_dict(), metadata={"card": json.dumps(asdict(card))})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_whole(path, save(network.state_dict(), metadata={"card": json.dumps(asdict(card))}))
 
 
 def load_checkpoint(path: Path | str, game: Game) -> tuple[Network, Card]:
@@ -84,7 +78,7 @@ def load_checkpoint(path: Path | str, game: Game) -> tuple[Network, Card]:
             card = _read_card((file.metadata() or {}).get("card", ""))
             _check_card(card, game)
             tensors = {name: file.get_tensor(name) for name in file.keys()}
-        network = Network(game, card.hidden_sizes)
+        network = Network(game, card.hidden_sizes, sees_hidden=card.sees_hidden)
         network.load_state_dict(tensors, strict=True)
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} cannot be used: {error}") from None
@@ -105,13 +99,14 @@ class CheckpointPolicy(NetworkPolicy):
         super().__init__(game, network, name, deterministic=deterministic, seed=seed)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse to play under other rules than those of the training.
+        """Refuse to play under other rules than those that it was trained for or with.
 
         Raises:
             ValueError: if an option differs.
         """
+        in_training = self.card.options | self.card.config.get("training_options", {})
         for name, value in self.game.read_options(options).items():
-            if self.card.options.get(name) != value:
+            if value not in (self.card.options.get(name), in_training.get(name)):
                 raise ValueError(
                     f"{self.name} was trained with {name} = {self.card.options.get(name)!r}, "
                     f"here it is {value!r}"
@@ -144,6 +139,7 @@ def _check_card(card: Card, game: Game) -> None:
         "game": game.name,
         "version": game.version,
         "tables_hash": game.tables_hash(),
+        "features": game.features.digest(),
     }
     for name, value in wanted.items():
         if getattr(card, name) != value:

@@ -29,15 +29,21 @@ class Config:
 
     # Rollouts
     num_envs: Annotated[int, "Games that are played side by side."] = 512
-    rollout_steps: Annotated[int, "Decisions in each of these games between two updates."] = 32
+    rollout_decisions: Annotated[int, "Decisions that an update learns from, at least."] = 32_768
     skip_forced: Annotated[bool, "Play the only legal move without asking the network."] = True
     torch_threads: Annotated[int, "Threads of an update; games are played with one."] = 2
 
     # Network
-    hidden_sizes: Annotated[tuple[int, ...], "Widths of the layers of the trunk."] = (256, 256)
+    hidden_sizes: Annotated[tuple[int, ...], "Widths of the layers of actor and critic."] = (96, 48)
+    sees_hidden: Annotated[bool, "Whether the critic, in training only, sees hidden cards."] = False
+
+    # Reward
+    reward_scale: Annotated[float, "What a reward of the game is multiplied by."] = 1.0
+    shaping: Annotated[float, "Weight of the game's potential in the rewards at the start."] = 0.0
+    final_shaping: Annotated[float, "Weight of the potential at the end; it falls in a line."] = 0.0
 
     # PPO
-    minibatch_size: Annotated[int, "Decisions in a gradient step; divides a rollout."] = 2_048
+    minibatch_size: Annotated[int, "Decisions in a gradient step, about."] = 2_048
     epochs: Annotated[int, "Passes over a rollout in an update."] = 2
     learning_rate: Annotated[float, "Adam's step size at the start."] = 5e-4
     final_learning_rate: Annotated[float, "Adam's step size at the end; it falls in a line."] = 5e-5
@@ -52,9 +58,9 @@ class Config:
     # Opponents: weights are relative to each other
     bots: Annotated[tuple[str, ...], "Policies that need no training."] = ("random", "greedy")
     bot_weights: Annotated[tuple[float, ...], "How often each bot is drawn."] = (0.2, 0.3)
-    latest_weight: Annotated[float, "How often the latest snapshot is drawn."] = 0.35
-    past_weight: Annotated[float, "How often one of the older snapshots is drawn."] = 0.15
-    max_past: Annotated[int, "Older snapshots that are kept."] = 4
+    latest_weight: Annotated[float, "How often the learner himself is drawn."] = 0.35
+    past_weight: Annotated[float, "How often one of the snapshots is drawn."] = 0.15
+    max_past: Annotated[int, "Snapshots that are kept."] = 4
     snapshot_every: Annotated[int, "Updates between two snapshots."] = 10
 
     # Evaluation and checkpoints
@@ -62,7 +68,11 @@ class Config:
         "random",
         "greedy",
     )
+    anchor_options: Annotated[dict[str, Any], "Options that differ in these measurements."] = field(
+        default_factory=dict
+    )
     anchor_every: Annotated[int, "Updates between two measurements; each writes a checkpoint."] = 40
+    save_every: Annotated[int, "Updates between two states that --resume can go on from."] = 10
     anchor_deals: Annotated[int, "Deals of a measurement, each played from every seat."] = 50
     eval_deals: Annotated[int, "Held-out deals of the evaluation at the end."] = 500
 
@@ -70,11 +80,12 @@ class Config:
         check_training_seed(self.seed)
         find_game(self.game).read_options(self.options)
         find_game(self.game).read_options(self.options | self.training_options)
+        find_game(self.game).read_options(self.options | self.anchor_options)
         _check_ranges(self)
-        if (self.num_envs * self.rollout_steps) % self.minibatch_size:
+        if self.minibatch_size > self.rollout_decisions:
             raise ValueError(
-                f"minibatch_size {self.minibatch_size} must divide num_envs * rollout_steps = "
-                f"{self.num_envs * self.rollout_steps}"
+                f"minibatch_size {self.minibatch_size} must be at most rollout_decisions = "
+                f"{self.rollout_decisions}"
             )
         if not self.bots or len(self.bots) != len(self.bot_weights):
             raise ValueError(
@@ -89,7 +100,15 @@ class Config:
         return asdict(self)
 
 
-_MAY_BE_ZERO = {"seed", "final_entropy_coef", "entropy_coef", "max_past", "final_learning_rate"}
+_MAY_BE_ZERO = {
+    "seed",
+    "final_entropy_coef",
+    "entropy_coef",
+    "max_past",
+    "final_learning_rate",
+    "shaping",
+    "final_shaping",
+}
 _AT_MOST_ONE = {"gamma", "gae_lambda"}
 
 

@@ -12,7 +12,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 class Display:
     """The progress of a run, used as a context manager."""
 
-    def __init__(self, console: Console, total: int) -> None:
+    def __init__(self, console: Console, total: int, seconds: float = 0.0) -> None:
+        """Make the display of a run of `total` decisions that has taken `seconds` already."""
         self.console = console
         self._progress = Progress(
             TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
@@ -21,12 +22,12 @@ class Display:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[wins]}"),
+            TextColumn("{task.fields[text]}"),
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("training", total=total, speed=0.0, wins="")
-        self._start = time.monotonic()
+        self._task = self._progress.add_task("training", total=total, speed=0.0, text="")
+        self._start = time.monotonic() - seconds
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -44,11 +45,11 @@ class Display:
         """Return the time since the run began."""
         return time.monotonic() - self._start
 
-    def update(self, decisions: int, wins: Mapping[str, float]) -> None:
-        """Show how far the run is and the present shares of games won."""
-        text = "  ".join(f"v {name} {100 * share:.0f} %" for name, share in wins.items())
-        speed = decisions / max(self.seconds(), 1e-9)
-        self._progress.update(self._task, completed=decisions, speed=speed, wins=text)
+    def update(self, decisions: int, numbers: Mapping[str, float]) -> None:
+        """Show how far the run is and how it does."""
+        text = f"entropy {numbers['train/entropy']:.2f}, Elo {numbers['league/elo']:+.0f}"
+        speed = numbers["time/decisions_per_second"]
+        self._progress.update(self._task, completed=decisions, speed=speed, text=text)
 
     def line(self, text: str) -> None:
         """Print a line that stays."""

@@ -7,10 +7,16 @@ from typing import Any, Self
 
 
 class Interrupt:
-    """While entered, the first SIGINT or SIGTERM is only noted; a second one interrupts at once."""
+    """While entered, the first SIGINT or SIGTERM is only noted; a second one interrupts at once.
+
+    Attributes:
+        requested: whether there was one.
+        terminated: whether it was SIGTERM, after which there is little time.
+    """
 
     def __init__(self, announce: Callable[[], None]) -> None:
         self.requested = False
+        self.terminated = False
         self._announce = announce
         self._previous: dict[signal.Signals, Any] = {}
 
@@ -32,4 +38,5 @@ class Interrupt:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
+        self.terminated = number == signal.SIGTERM
         self._announce()

@@ -1,7 +1,8 @@
-"""Train by self-play with MaskablePPO: `python -m training.train configs/crapo_quick.toml`.
+"""Train by self-play: `python -m training.train configs/crapo.toml`.
 
-The run writes TensorBoard logs and a checkpoint into its folder, then measures the checkpoint
-against random and greedy on held-out deals. Ctrl-C ends the training early and does the rest.
+The run writes its state, a checkpoint, `metrics.jsonl` and TensorBoard logs into its folder, then
+measures the checkpoint on held-out deals. Ctrl-C ends the training early and does the rest; SIGTERM
+only saves. `--resume FOLDER` goes on with a run that was stopped, however it was.
 """
 
 import argparse
@@ -13,69 +14,59 @@ from pathlib import Path
 import numpy as np
 import torch
 from rich.console import Console
-from stable_baselines3.common.logger import configure
 
-from crapo_env.adapters.sb3 import SelfPlayVecEnv
 from crapo_env.bots import make_policy
-from crapo_env.bots.policy import Policy
-from crapo_env.game import Game
 from crapo_env.registry import find_game
-from training.callback import SelfPlayCallback
 from training.checkpoint import CheckpointPolicy
 from training.config import Config, describe_settings, read_config
 from training.deals import default_path, read_deals
 from training.display import Display
 from training.evaluate import make_tables, play_all, write_results
 from training.interrupt import Interrupt
-from training.learner import copy_network, make_model
-from training.selfplay import OpponentPool
+from training.logs import Logs
+from training.match import DRAW, WIN, play_match
+from training.network import NetworkPolicy
+from training.run import CHECKPOINT, STATE, Run, read_run_config
 
 FINAL_OPPONENTS = ("random", "greedy")
-CHECKPOINT = "checkpoint.safetensors"
+CONFIG = "config.toml"
 
 
-def make_pool(config: Config, game: Game) -> OpponentPool:
-    """Return the pool of opponents, without a snapshot yet."""
-    return OpponentPool(
-        [make_policy(spec, game, config.seed + i) for i, spec in enumerate(config.bots)],
-        config.bot_weights,
-        latest_weight=config.latest_weight,
-        past_weight=config.past_weight,
-        max_past=config.max_past,
-        seed=config.seed,
-    )
+def train(run: Run, logs: Logs, display: Display, interrupt: Interrupt) -> None:
+    """Train until the decisions are made or an interrupt, and save.
+
+    Raises:
+        OSError: if something cannot be written; what was saved before stays whole.
+    """
+    config = run.config
+    while not run.finished and not interrupt.requested:
+        numbers = run.step()
+        if run.updates % config.anchor_every == 0 or run.finished:
+            numbers |= measure(run, display)
+        if run.updates % config.save_every == 0:
+            run.save()
+        logs.write(run.updates, run.decisions, display.seconds(), numbers)
+        display.update(run.decisions, numbers)
+    run.save()
 
 
-def make_anchors(config: Config, game: Game) -> list[Policy]:
-    """Return the policies that the learner is measured against."""
-    return [make_policy(spec, game, config.seed) for spec in config.anchors]
-
-
-def train(config: Config, folder: Path, display: Display, interrupt: Interrupt) -> Path:
-    """Train until the decisions are made or an interrupt; return the path of the checkpoint."""
-    game = find_game(config.game)
+def measure(run: Run, display: Display) -> dict[str, float]:
+    """Play the anchors with deterministic moves, on deals that training may use."""
     torch.set_num_threads(1)
-    pool = make_pool(config, game)
-    env = SelfPlayVecEnv(
-        game,
-        config.num_envs,
-        pool.bots,
-        options=config.options | config.training_options,
-        seed=config.seed,
-        skip_forced=config.skip_forced,
-    )
-    model = make_model(config, env)
-    pool.add(game, copy_network(model, game), 0)
-    env.set_opponents(*pool.opponents())
-    model.set_logger(configure(str(folder), ["tensorboard"]))
-    checkpoint = folder / CHECKPOINT
-    callback = SelfPlayCallback(
-        config, game, env, pool, make_anchors(config, game), checkpoint, display, interrupt
-    )
-    model.learn(config.total_timesteps, callback)
-    callback.save()
-    model.logger.close()
-    return checkpoint
+    game, config = run.game, run.config
+    policy = NetworkPolicy(game, run.copy_network(), "learner", deterministic=True)
+    seeds = np.arange(config.anchor_deals, dtype=np.uint64)
+    numbers, texts = {}, []
+    options = config.options | config.anchor_options
+    for spec in config.anchors:
+        match = play_match(game, policy, make_policy(spec, game, config.seed), seeds, options)
+        numbers[f"anchor/win_rate_{spec}"] = match.share(WIN)
+        numbers[f"anchor/draw_rate_{spec}"] = match.share(DRAW)
+        numbers[f"anchor/game_length_{spec}"] = float(match.lengths.mean())
+        texts.append(f"v {spec} {100 * match.share(WIN):.0f} %")
+    minutes, seconds = divmod(int(display.seconds()), 60)
+    display.line(f"{minutes:3}:{seconds:02}  {run.decisions:,} decisions: {', '.join(texts)}")
+    return numbers
 
 
 def evaluate(config: Config, checkpoint: Path, seeds: np.ndarray, console: Console) -> None:
@@ -94,16 +85,17 @@ def describe_run(config: Config, folder: Path) -> str:
     """Return what the run is going to do."""
     game = find_game(config.game)
     weights = [*config.bot_weights, config.latest_weight, config.past_weight]
-    names = [*config.bots, "latest snapshot", "older snapshots"]
+    names = [*config.bots, "the learner himself", "his snapshots"]
     shares = (
         f"{name} {100 * weight / sum(weights):.0f} %"
         for name, weight in zip(names, weights, strict=True)
+        if weight > 0
     )
     layers = " x ".join(str(size) for size in config.hidden_sizes)
     return (
-        f"{game.id}: {config.total_timesteps:,} decisions with MaskablePPO, "
+        f"{game.id}: {config.total_timesteps:,} decisions with PPO, "
         f"{config.num_envs} games side by side, seed {config.seed}, "
-        f"network {len(game.fields)} > {layers} > {len(game.actions)}\n"
+        f"actor and critic {len(game.features.position)} > {layers} > 1\n"
         f"opponents: {', '.join(shares)}\n"
         f"then {config.eval_deals} held-out deals against {' and '.join(FINAL_OPPONENTS)}\n"
         f"writes to {folder} (tensorboard --logdir {folder.parent}); Ctrl-C ends the training early"
@@ -128,36 +120,70 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         epilog="settings of a config:\n" + describe_settings(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("config", type=Path, help="TOML file, such as configs/crapo_quick.toml")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("config", nargs="?", type=Path, help="TOML file in configs/")
+    source.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with this run")
     parser.add_argument("--seed", type=int, help="instead of that of the config")
     parser.add_argument("--total-timesteps", type=int, help="instead of those of the config")
+    parser.add_argument("--torch-threads", type=int, help="instead of those of the config")
     parser.add_argument("--out", type=Path, help="folder of the run (default: a new one in runs/)")
     return parser.parse_args(arguments)
+
+
+def _read(asked: argparse.Namespace) -> tuple[Config, Path]:
+    """Return the settings and the folder of the run that the command line asks for."""
+    names = ("seed", "total_timesteps", "torch_threads")
+    given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    if asked.resume:
+        if given or asked.out:
+            raise ValueError("--resume goes on with the settings and in the folder of the run")
+        return read_run_config(asked.resume), asked.resume
+    config = read_config(asked.config, given)
+    folder = asked.out or free_folder(asked.config, config.seed)
+    if (folder / STATE).exists():
+        raise ValueError(f"{folder} holds a run; go on with --resume {folder} or name another")
+    return config, folder
+
+
+def _prepare(asked: argparse.Namespace) -> tuple[Run, np.ndarray]:
+    """Return the run, begun or resumed, and the held-out deals for its end."""
+    config, folder = _read(asked)
+    game = find_game(config.game)
+    seeds = read_deals(default_path(game), game, config.eval_deals)
+    for spec in (*config.bots, *config.anchors):
+        make_policy(spec, game, config.seed)
+    run = Run(game, config, folder)
+    if asked.resume:
+        run.resume()
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(asked.config, folder / CONFIG)
+        run.save()
+    return run, seeds
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do the run of the command line."""
     asked = _parse(arguments)
-    overrides = {"seed": asked.seed, "total_timesteps": asked.total_timesteps}
     console = Console()
     try:
-        given = {name: value for name, value in overrides.items() if value is not None}
-        config = read_config(asked.config, given)
-        game = find_game(config.game)
-        seeds = read_deals(default_path(game), game, config.eval_deals)
-        make_pool(config, game), make_anchors(config, game)
-        folder = asked.out or free_folder(asked.config, config.seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(asked.config, folder / "config.toml")
+        run, seeds = _prepare(asked)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
-    console.print(describe_run(config, folder), highlight=False, soft_wrap=True)
-    display = Display(console, config.total_timesteps)
-    with Interrupt(lambda: display.line("stopping after this update")) as interrupt, display:
-        checkpoint = train(config, folder, display, interrupt)
+    console.print(describe_run(run.config, run.folder), highlight=False, soft_wrap=True)
+    with Logs(run.folder, run.updates) as logs:
+        display = Display(console, run.config.total_timesteps, logs.seconds)
+        with Interrupt(lambda: display.line("stopping after this update")) as interrupt, display:
+            try:
+                train(run, logs, display, interrupt)
+            except OSError as error:
+                sys.exit(f"error: {error}; go on with --resume {run.folder} from what was saved")
+    checkpoint = run.folder / CHECKPOINT
     console.print(f"checkpoint: {checkpoint}", highlight=False, soft_wrap=True)
+    if interrupt.terminated:
+        return
     try:
-        evaluate(config, checkpoint, seeds, console)
+        evaluate(run.config, checkpoint, seeds, console)
     except KeyboardInterrupt:
         sys.exit("evaluation left out; the checkpoint is complete")
 

@@ -6,6 +6,7 @@ from typing import Any
 from crapo_env.crapo import kernels
 from crapo_env.crapo.actions import ACTIONS, action_to_string
 from crapo_env.crapo.checks import check_state
+from crapo_env.crapo.features import FEATURES
 from crapo_env.crapo.hidden import determinize, resample
 from crapo_env.crapo.observation import FIELDS
 from crapo_env.crapo.render import render
@@ -31,6 +32,7 @@ GAME = Game(
     options=OPTIONS,
     actions=ACTIONS,
     fields=FIELDS,
+    features=FEATURES,
     deck_copies=2,
     max_players=2,
     reset=kernels.reset,

@@ -8,6 +8,7 @@ from crapo_env.game import Game
 from crapo_env.reis_nos_cantos import kernels
 from crapo_env.reis_nos_cantos.actions import ACTIONS, action_to_string
 from crapo_env.reis_nos_cantos.checks import check_state
+from crapo_env.reis_nos_cantos.features import FEATURES
 from crapo_env.reis_nos_cantos.hidden import determinize, resample
 from crapo_env.reis_nos_cantos.observation import FIELDS
 from crapo_env.reis_nos_cantos.render import render
@@ -46,6 +47,7 @@ GAME = Game(
     options=OPTIONS,
     actions=ACTIONS,
     fields=FIELDS,
+    features=FEATURES,
     deck_copies=1,
     max_players=MAX_PLAYERS,
     reset=kernels.reset,
