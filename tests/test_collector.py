@@ -205,8 +205,9 @@ def test_the_learner_decides_by_his_network_among_legal_actions(game: Game) -> N
     decisions = make_collector(tiny_config(game), game).collect(network, 0.0)
     assert (decisions.counts > 1).all()  # forced moves are skipped
     assert (decisions.chosen < decisions.counts).all()
+    rows = decisions.rows_of(np.arange(len(decisions)))
     logits = network.scores(
-        torch.from_numpy(decisions.afterstates), torch.from_numpy(decisions.counts)
+        torch.from_numpy(decisions.afterstates[rows]), torch.from_numpy(decisions.counts)
     )
     log_probs = logits.log_softmax(1).numpy()
     own = log_probs[np.arange(len(decisions)), decisions.chosen]

@@ -221,18 +221,20 @@ class Collector:
         following = self._next[: self._size]
         starts = np.cumsum(columns["counts"]) - columns["counts"]
 
-        def select(index: np.ndarray) -> dict[str, np.ndarray]:
-            chosen = {name: column[index] for name, column in columns.items()}
-            chosen["afterstates"] = afterstates[ragged_rows(starts[index], chosen["counts"])]
-            return chosen
-
-        self._waiting = select(np.flatnonzero(following == OPEN))
+        waiting = np.flatnonzero(following == OPEN)
+        self._waiting = {name: column[waiting] for name, column in columns.items()}
+        rows = ragged_rows(starts[waiting], columns["counts"][waiting])
+        self._waiting["afterstates"] = afterstates[rows]
         self.last[:] = OPEN
         known = np.flatnonzero(following != OPEN)
-        learned = select(known)
-        del learned["streams"]
-        returns = learned["values"] + advantages[known]
-        return Decisions(**learned, advantages=advantages[known], returns=returns)
+        learned = {name: column[known] for name, column in columns.items() if name != "streams"}
+        return Decisions(
+            **learned,
+            afterstates=afterstates,
+            first=starts[known],
+            advantages=advantages[known],
+            returns=learned["values"] + advantages[known],
+        )
 
     def _estimate(self, columns: dict[str, np.ndarray], shaping: float) -> np.ndarray:
         """Return the generalised advantage estimates (Schulman et al. 2016) of all decisions.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional
 
 from crapo_env.bots.policy import Policy
 from crapo_env.game import FieldTable, Game
@@ -28,7 +29,7 @@ class Layers(nn.Module):
         self.register_buffer("scale", torch.from_numpy(high**-0.5), persistent=False)
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise([len(high), *hidden_sizes]):
-            layers += [nn.Linear(before, after), nn.ReLU()]
+            layers += [nn.Linear(before, after), nn.ReLU(inplace=True)]
         last = nn.Linear(hidden_sizes[-1], 1)
         with torch.no_grad():  # at first all actions are about equally likely
             last.weight.mul_(0.1)
@@ -37,7 +38,14 @@ class Layers(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return numbers (n,) of int8 features (n, size)."""
-        numbers: torch.Tensor = self.layers(features.float() * self.get_buffer("scale"))
+        first, *others = self.layers
+        assert isinstance(first, nn.Linear)
+        # Scaling the weights is the same as scaling the features, and there are fewer of them.
+        numbers = functional.linear(
+            features.float(), first.weight * self.get_buffer("scale"), first.bias
+        )
+        for layer in others:
+            numbers = layer(numbers)
         return numbers.squeeze(-1)
 
 

@@ -17,9 +17,10 @@ from training.network import Network
 
 @dataclass(frozen=True)
 class Decisions:
-    """What is learned from: `n` decisions with `m` legal actions in all."""
+    """What is learned from: `n` decisions with `m` legal actions in all or some more."""
 
-    afterstates: np.ndarray  # (m, size) int8, decision by decision
+    afterstates: np.ndarray  # (m, size) int8, those of a decision side by side
+    first: np.ndarray  # (n,) int64, where those of each decision begin
     counts: np.ndarray  # (n,) int64, legal actions of each decision
     positions: np.ndarray  # (n, size) int8, what the critic reads
     chosen: np.ndarray  # (n,) int64, which action of its list was played
@@ -34,9 +35,7 @@ class Decisions:
 
     def rows_of(self, index: np.ndarray) -> np.ndarray:
         """Return the rows of `afterstates` that belong to the decisions `index`, in their order."""
-        counts = self.counts[index]
-        first = (np.cumsum(self.counts) - self.counts)[index]
-        return ragged_rows(first, counts)
+        return ragged_rows(self.first[index], self.counts[index])
 
 
 def ragged_rows(first: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -60,7 +59,7 @@ def surrogate(
     network: Network, decisions: Decisions, index: np.ndarray, weights: Weights
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """Return the loss over the decisions `index` and its parts."""
-    afterstates = torch.from_numpy(decisions.afterstates[decisions.rows_of(index)])
+    afterstates = torch.from_numpy(decisions.afterstates.take(decisions.rows_of(index), axis=0))
     logits = network.scores(afterstates, torch.from_numpy(decisions.counts[index]))
     all_log_probs = logits.log_softmax(1)
     chosen = torch.from_numpy(decisions.chosen[index])

@@ -91,6 +91,7 @@ class Run:
         logs = {f"train/{name}": value for name, value in losses.items()}
         logs |= {"train/learning_rate": rate, "train/entropy_coef": entropy}
         logs |= {"train/shaping": shaping} | self._describe_games()
+        logs["selfplay/legal_actions"] = float(decisions.counts.mean())
         logs["time/decisions_per_second"] = len(decisions) / (learned - begun)
         logs["time/share_collecting"] = (collected - begun) / (learned - begun)
         logs["time/share_learning"] = (learned - collected) / (learned - begun)
