@@ -18,8 +18,11 @@ from tiny_training import positions, tiny_config, tiny_network
 
 from crapo_env.bots import make_policy
 from crapo_env.game import Game
+from crapo_env.registry import find_game
+from training import checkpoint as checkpoint_module
 from training.checkpoint import (
     FORMAT,
+    SHIPPED,
     CheckpointPolicy,
     load_checkpoint,
     load_policy,
@@ -27,7 +30,9 @@ from training.checkpoint import (
     save_checkpoint,
 )
 from training.evaluate import find_policy
+from training.match import WIN, play_match
 from training.network import NetworkPolicy
+from training.publish import publish
 
 
 def write_checkpoint(game: Game, path: Path, /, seed: int = 0, **changes: Any) -> Path:
@@ -171,3 +176,47 @@ def test_an_interrupted_write_leaves_the_old_checkpoint(
         write_checkpoint(game, path, seed=1)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_published_run_is_played_by_its_name(
+    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, shipped = tmp_path / "run", tmp_path / "shipped"
+    write_checkpoint(game, run / "checkpoint.safetensors")
+    results = tmp_path / "results.json"
+    results.write_text('{"win": 0.5}')
+    target = publish(run, "strong", [results], shipped)
+    assert target.read_bytes() == (run / "checkpoint.safetensors").read_bytes()
+    card = json.loads((shipped / "strong.json").read_text())
+    assert card["game"] == game.name and card["metrics"] == [{"win": 0.5}]
+    assert card["licence"] == "MIT" and "configs/strong.toml --seed 0" in card["command"]
+    monkeypatch.setattr(checkpoint_module, "SHIPPED", shipped)
+    observations, masks = positions(game)
+    named = make_policy("checkpoint:strong", game).act(observations, masks)
+    assert np.array_equal(named, load_policy(str(target), game).act(observations, masks))
+    with pytest.raises(ValueError, match="no checkpoint weak; shipped are strong"):
+        make_policy("checkpoint:weak", game)
+    results.write_text("{")
+    with pytest.raises(ValueError, match="cannot be read as results"):
+        publish(run, "strong", [results], shipped)
+    with pytest.raises(ValueError, match="must be a file of at most"):
+        publish(tmp_path, "strong", [], shipped)
+
+
+SHIPPED_POLICIES = sorted(SHIPPED.glob("*.safetensors"))
+
+
+@pytest.mark.parametrize("path", SHIPPED_POLICIES, ids=lambda path: path.stem)
+def test_a_shipped_policy_plays_and_says_where_it_comes_from(path: Path) -> None:
+    card = json.loads(path.with_suffix(".json").read_text())
+    assert card["metrics"] and card["command"].split()[3].startswith("configs/")
+    assert (Path(__file__).parents[1] / card["command"].split()[3]).is_file()
+    assert path.stat().st_size <= 4_000_000
+    game = find_game(card["game"])
+    policy = make_policy(f"checkpoint:{path.stem}", game)
+    options = game.read_options(card["options"])
+    match = play_match(
+        game, policy, make_policy("random", game, 1), np.arange(20, dtype=np.uint64), options
+    )
+    assert match.illegal == 0
+    assert match.share(WIN) > 0.8

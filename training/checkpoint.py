@@ -15,11 +15,13 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
+import crapo_env
 from crapo_env.game import Game
 from training.network import Network, NetworkPolicy
 from training.storage import write_whole
 
 FORMAT = 2  # raised when the card or the names of the tensors change
+SHIPPED = Path(crapo_env.__file__).parent / "checkpoints"  # policies of the package, by name
 MAX_WIDTH = 2048  # of a layer; a card that claims more is refused before memory is taken
 MAX_LAYERS = 8
 
@@ -65,18 +67,44 @@ def save_checkpoint(path: Path, network: Network, card: Card) -> None:
     write_whole(path, save(network.state_dict(), metadata={"card": json.dumps(asdict(card))}))
 
 
+def find_checkpoint(path: Path | str) -> Path:
+    """Return the file of this path or, without any folder or suffix, the shipped one of this name.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    shipped = SHIPPED / f"{path}.safetensors"
+    for place in (Path(path), shipped):
+        if place.is_file() and (place != shipped or Path(path).name == str(path)):
+            return place
+    names = ", ".join(sorted(place.stem for place in SHIPPED.glob("*.safetensors")))
+    raise ValueError(f"there is no checkpoint {path}; shipped are {names or 'none'}")
+
+
+def read_card(path: Path) -> Card:
+    """Return the card of a checkpoint for any game.
+
+    Raises:
+        ValueError: if the file cannot be read or has no card.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            return _parse_card((file.metadata() or {}).get("card", ""))
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be used: {error}") from None
+
+
 def load_checkpoint(path: Path | str, game: Game) -> tuple[Network, Card]:
     """Return the network and the card of a checkpoint for `game`.
 
     Raises:
         ValueError: if the file cannot be read, is no checkpoint or is for something else.
     """
-    if not Path(path).is_file():
-        raise ValueError(f"there is no checkpoint {path}")
+    path = find_checkpoint(path)
+    card = read_card(path)
     try:
+        _check_card(card, game)
         with safe_open(path, framework="pt") as file:
-            card = _read_card((file.metadata() or {}).get("card", ""))
-            _check_card(card, game)
             tensors = {name: file.get_tensor(name) for name in file.keys()}
         network = Network(game, card.hidden_sizes, sees_hidden=card.sees_hidden)
         network.load_state_dict(tensors, strict=True)
@@ -114,11 +142,14 @@ class CheckpointPolicy(NetworkPolicy):
 
 
 def load_policy(path: str, game: Game, seed: int = 0) -> CheckpointPolicy:
-    """Return the policy of the spec `checkpoint:PATH`: the most probable action of its network."""
+    """Return the policy of the spec `checkpoint:PATH` or `checkpoint:NAME` of a shipped one.
+
+    It plays the most probable action of its network.
+    """
     return CheckpointPolicy(path, game, seed)
 
 
-def _read_card(text: str) -> Card:
+def _parse_card(text: str) -> Card:
     """Return the card written as JSON, the types of its values checked."""
     try:
         values = json.loads(text)
