@@ -284,6 +284,7 @@ class Game:
     action_to_string: Callable[[np.ndarray, int], str]  # (games, action), in the state's notation
     render: Callable[[np.ndarray, int | None], str]  # (games, seat): the table as that seat sees it
     check_options: Callable[[Mapping[str, Any]], None] | None = None  # ValueError if two clash
+    points: str | None = None  # field of the record with each seat's points, fewer are better
 
     @property
     def id(self) -> str:

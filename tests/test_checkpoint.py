@@ -29,7 +29,7 @@ from training.checkpoint import (
     make_card,
     save_checkpoint,
 )
-from training.evaluate import find_policy
+from training.evaluation.policies import find_policy
 from training.match import WIN, play_match
 from training.network import NetworkPolicy
 from training.publish import publish

@@ -186,6 +186,6 @@ def test_a_run_that_is_asked_to_stop_saves_first(tmp_path: Path, number: signal.
     _, facts = read_state(folder / STATE)
     policy = CheckpointPolicy(folder / CHECKPOINT, game)
     assert policy.card.decisions == facts["decisions"] > 0
-    assert (folder / "evaluation.json").exists() == (number == signal.SIGINT)
+    assert (folder / "evaluation").exists() == (number == signal.SIGINT)
     refused = start_run(folder, str(settings), "--out", str(folder))
     assert "holds a run; go on with --resume" in refused.communicate(timeout=60)[1]

@@ -188,9 +188,10 @@ def test_a_short_run_leaves_a_checkpoint_logs_and_results(game: Game, tmp_path: 
     policy = CheckpointPolicy(tmp_path / "run" / "checkpoint.safetensors", game)
     assert 4000 <= policy.card.decisions < 4500  # whole updates
     assert policy.card.config["hidden_sizes"] == [16]
-    results = json.loads((tmp_path / "run" / "evaluation.json").read_text())
-    assert [match["opponent"] for match in results["matches"]] == ["random", "greedy"]
-    assert all(match["illegal"] == match["opponent_illegal"] == 0 for match in results["matches"])
+    results = json.loads((tmp_path / "run" / "evaluation" / "results.json").read_text())
+    names = [policy["name"] for policy in results["policies"]]
+    assert names == ["run", "random", "greedy"]
+    assert all(match["faults"] == 0 for match in results["matches"])
     assert _logged(tmp_path / "run") >= {
         "anchor/win_rate_random",
         "anchor/win_rate_greedy",

@@ -17,11 +17,12 @@ from rich.console import Console
 
 from crapo_env.bots import make_policy
 from crapo_env.registry import find_game
-from training.checkpoint import CheckpointPolicy
 from training.config import Config, describe_settings, read_config
 from training.deals import default_path, read_deals
 from training.display import Display
-from training.evaluate import make_tables, play_all, write_results
+from training.evaluation.request import make_request
+from training.evaluation.run import run_tournament
+from training.evaluation.tables import make_tables
 from training.interrupt import Interrupt
 from training.logs import Logs
 from training.match import DRAW, WIN, play_match
@@ -69,16 +70,14 @@ def measure(run: Run, display: Display) -> dict[str, float]:
     return numbers
 
 
-def evaluate(config: Config, checkpoint: Path, seeds: np.ndarray, console: Console) -> None:
+def evaluate(config: Config, checkpoint: Path, console: Console) -> None:
     """Print and write how the checkpoint does on held-out deals."""
+    specs = [f"checkpoint:{checkpoint}", *FINAL_OPPONENTS]
     game = find_game(config.game)
-    torch.set_num_threads(1)
-    policy = CheckpointPolicy(checkpoint, game)
-    opponents = [make_policy(spec, game, 1) for spec in FINAL_OPPONENTS]
-    options = game.read_options(config.options)
-    matches = play_all(game, [policy], opponents, seeds, options, console)
-    console.print(make_tables(matches, f"{game.id}, {len(seeds)} held-out deals from every seat"))
-    write_results(checkpoint.with_name("evaluation.json"), game, options, matches)
+    request = make_request(game, config.options, specs, pairs=config.eval_deals, workers=2)
+    out = checkpoint.with_name("evaluation")
+    shutil.rmtree(out, ignore_errors=True)  # of a checkpoint before this run was resumed
+    console.print(make_tables(run_tournament(request, console, out)))
 
 
 def describe_run(config: Config, folder: Path) -> str:
@@ -145,11 +144,11 @@ def _read(asked: argparse.Namespace) -> tuple[Config, Path]:
     return config, folder
 
 
-def _prepare(asked: argparse.Namespace) -> tuple[Run, np.ndarray]:
-    """Return the run, begun or resumed, and the held-out deals for its end."""
+def _prepare(asked: argparse.Namespace) -> Run:
+    """Return the run, begun or resumed, once all that its end needs is there too."""
     config, folder = _read(asked)
     game = find_game(config.game)
-    seeds = read_deals(default_path(game), game, config.eval_deals)
+    read_deals(default_path(game), game, config.eval_deals)
     for spec in (*config.bots, *config.anchors):
         make_policy(spec, game, config.seed)
     run = Run(game, config, folder)
@@ -159,7 +158,7 @@ def _prepare(asked: argparse.Namespace) -> tuple[Run, np.ndarray]:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(asked.config, folder / CONFIG)
         run.save()
-    return run, seeds
+    return run
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -167,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = _parse(arguments)
     console = Console()
     try:
-        run, seeds = _prepare(asked)
+        run = _prepare(asked)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     console.print(describe_run(run.config, run.folder), highlight=False, soft_wrap=True)
@@ -183,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if interrupt.terminated:
         return
     try:
-        evaluate(run.config, checkpoint, seeds, console)
+        evaluate(run.config, checkpoint, console)
     except KeyboardInterrupt:
         sys.exit("evaluation left out; the checkpoint is complete")
 

@@ -32,7 +32,7 @@ from crapo_env.bots.tree import MAX_NODES
 from crapo_env.game import Game
 from crapo_env.jit import announce_compilation
 
-__all__ = ["Policy", "list_policies", "make_policy", "register_loader"]
+__all__ = ["Policy", "list_loaders", "list_policies", "make_policy", "register_loader"]
 
 _BUDGETS = (
     Setting("playouts", 400, 1, 10**6, "playouts of a decision"),
@@ -142,6 +142,11 @@ _LOADERS: dict[str, str] = {"checkpoint": "training.checkpoint:load_policy"}
 def register_loader(kind: str, target: str) -> None:
     """Let specs `kind:argument` be made by `target`, "module:function", imported on use."""
     _LOADERS[kind] = target
+
+
+def list_loaders() -> dict[str, str]:
+    """Return kind and target of all loaders, so that another process can register them too."""
+    return dict(_LOADERS)
 
 
 def list_policies(game: Game) -> dict[str, str]:

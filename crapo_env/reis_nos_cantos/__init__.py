@@ -64,4 +64,5 @@ GAME = Game(
     action_to_string=action_to_string,
     render=render,
     check_options=check_options,
+    points="totals",
 )
