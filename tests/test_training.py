@@ -19,6 +19,7 @@ from traces import walk
 
 from crapo_env.game import Game
 from crapo_env.registry import GAMES
+from training import train as train_module
 from training.checkpoint import CheckpointPolicy
 from training.config import Config, describe_settings, make_config, read_config
 from training.logs import read_metrics
@@ -222,8 +223,27 @@ def _logged(folder: Path) -> set[str]:
     return set(events.Tags()["scalars"])
 
 
+def test_any_setting_can_be_changed_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Config] = []
+    monkeypatch.setattr(train_module, "train", lambda run, *_: seen.append(run.config))
+    monkeypatch.setattr(train_module, "evaluate", lambda *_: None)
+    config, out = str(ROOT / "configs" / "crapo_quick.toml"), str(tmp_path / "run")
+    changes = ["--set", "gamma=1", "--set", "hidden_sizes=[8, 4]", "--seed", "3"]
+    train_module.main([config, "--out", out, *changes])
+    assert (seen[0].gamma, seen[0].hidden_sizes, seen[0].seed) == (1.0, (8, 4), 3)
+    assert seen[0].total_timesteps == read_config(config).total_timesteps
+
+
 def test_a_bad_command_line_is_one_line_of_text(tmp_path: Path) -> None:
-    for arguments in (["none.toml"], [str(ROOT / "configs" / "crapo_quick.toml"), "--seed", "-1"]):
+    config = str(ROOT / "configs" / "crapo_quick.toml")
+    for arguments in (
+        ["none.toml"],
+        [config, "--seed", "-1"],
+        [config, "--set", "gamma=high"],
+        [config, "--set", "gama=0.9"],
+    ):
         command = [sys.executable, "-m", "training.train", *arguments, "--out", str(tmp_path / "x")]
         answer = subprocess.run(
             command,

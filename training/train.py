@@ -8,8 +8,10 @@ only saves. `--resume FOLDER` goes on with a run that was stopped, however it wa
 import argparse
 import shutil
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -125,6 +127,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="instead of that of the config")
     parser.add_argument("--total-timesteps", type=int, help="instead of those of the config")
     parser.add_argument("--torch-threads", type=int, help="instead of those of the config")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other setting, its value as in TOML, such as --set shaping=0.0",
+    )
     parser.add_argument("--out", type=Path, help="folder of the run (default: a new one in runs/)")
     return parser.parse_args(arguments)
 
@@ -133,6 +142,7 @@ def _read(asked: argparse.Namespace) -> tuple[Config, Path]:
     """Return the settings and the folder of the run that the command line asks for."""
     names = ("seed", "total_timesteps", "torch_threads")
     given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    given |= dict(_read_setting(text) for text in asked.set)
     if asked.resume:
         if given or asked.out:
             raise ValueError("--resume goes on with the settings and in the folder of the run")
@@ -142,6 +152,19 @@ def _read(asked: argparse.Namespace) -> tuple[Config, Path]:
     if (folder / STATE).exists():
         raise ValueError(f"{folder} holds a run; go on with --resume {folder} or name another")
     return config, folder
+
+
+def _read_setting(text: str) -> tuple[str, Any]:
+    """Return name and value of a setting written as in TOML.
+
+    Raises:
+        ValueError: if the value is not written as in TOML.
+    """
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        raise ValueError(f"--set {text}: {value!r} is no value of TOML") from None
 
 
 def _prepare(asked: argparse.Namespace) -> Run:
