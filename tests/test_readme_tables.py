@@ -25,6 +25,8 @@ def with_tables(game: Game, text: str) -> str:
         "options": game.options_markdown(),
         "fields": game.fields.markdown(),
         "actions": game.actions.markdown(),
+        "features": game.features.position.markdown(),
+        "hidden": game.features.hidden.markdown(),
     }
     return MARKED.sub(lambda match: f"{match[1]}{tables[match[2]]}\n{match[3]}", text)
 
@@ -32,7 +34,8 @@ def with_tables(game: Game, text: str) -> str:
 @pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
 def test_tables_are_generated(game: Game) -> None:
     text = readme_path(game).read_text()
-    assert {match[2] for match in MARKED.finditer(text)} == {"options", "fields", "actions"}
+    tables = {"options", "fields", "actions", "features", "hidden"}
+    assert {match[2] for match in MARKED.finditer(text)} == tables
     assert text == with_tables(game, text)
 
 

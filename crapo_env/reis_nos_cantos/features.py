@@ -253,12 +253,16 @@ def _write_seats(g: Any, p: int, out: Any) -> None:
 def _potential() -> np.ndarray:
     """Return what a unit of each feature adds to a position's potential, in points.
 
-    Own cards cost a point each and kings ten (R16); what the others hold costs them as much.
+    Own cards cost a point each and kings ten (R16); what the others hold costs them as much. Totals
+    are per cent of the target, by default of 25 points.
     """
     weights = np.zeros(len(POSITION), np.float32)
     weights[OWN] = -1.0
     weights[OWN + 1] = -9.0
-    weights[SIZES : SIZES + MAX_PLAYERS - 1] = 1.0 / (MAX_PLAYERS - 1)
+    weights[TOTALS] = -0.25
+    others = MAX_PLAYERS - 1
+    weights[SIZES : SIZES + others] = 1 / others
+    weights[TOTALS + 1 : TOTALS + 1 + others] = 0.25 / others
     return weights
 
 
