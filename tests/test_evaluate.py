@@ -20,12 +20,13 @@ from crapo_env.bots import make_policy
 from crapo_env.game import Game
 from crapo_env.registry import find_game
 from training import replay
-from training.evaluate import main, make_parser, read_option, read_request
+from training.evaluate import main, make_parser, read_request
 from training.evaluation.intervals import deals_for, interval, mean_interval, plan_looks
 from training.evaluation.records import Fault, Outcome, check_replay, score_seats
 from training.evaluation.report import write_report
 from training.evaluation.results import Meeting
 from training.match import DRAW, WIN, play_match
+from training.option_text import read_option
 
 ROOT = Path(__file__).parents[1]
 SEEDS = np.arange(2**63, 2**63 + 24, dtype=np.uint64)

@@ -4,12 +4,10 @@ Nothing here unpickles: a file of unknown origin can at worst be refused.
 """
 
 import json
-import subprocess
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from importlib import metadata
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,31 +15,15 @@ from safetensors.torch import save
 
 import crapo_env
 from crapo_env.game import Game
+from training.archive import is_zip
+from training.card import FORMAT, Card, check_options, check_purpose, parse_card, source_facts
 from training.network import Network, NetworkPolicy
+from training.sb3_zip import Sb3Policy
 from training.storage import write_whole
 
-FORMAT = 2  # raised when the card or the names of the tensors change
 SHIPPED = Path(crapo_env.__file__).parent / "checkpoints"  # policies of the package, by name
-MAX_WIDTH = 2048  # of a layer; a card that claims more is refused before memory is taken
-MAX_LAYERS = 8
-
-
-@dataclass(frozen=True)
-class Card:
-    """What a checkpoint is for and where it comes from."""
-
-    format: int  # of the file
-    game: str
-    version: int  # of the game's rules, ids, observations and rewards
-    tables_hash: str  # of its action and observation tables
-    options: dict[str, Any]  # all rule options that it was trained with
-    features: str  # hash of the tables of its features
-    hidden_sizes: list[int]  # widths of the layers of actor and critic
-    sees_hidden: bool  # whether its critic reads hidden cards
-    decisions: int  # of the learner until then
-    config: dict[str, Any]  # all settings of the run
-    package_version: str
-    commit: str  # of the source
+MAX_BYTES = 256_000_000  # of a file
+MAX_HEADER = 2_000_000  # bytes, the card included
 
 
 def make_card(game: Game, config: Mapping[str, Any], network: Network, decisions: int) -> Card:
@@ -57,8 +39,7 @@ def make_card(game: Game, config: Mapping[str, Any], network: Network, decisions
         sees_hidden=network.sees_hidden,
         decisions=decisions,
         config=dict(config),
-        package_version=_package_version(),
-        commit=_commit(),
+        **source_facts(),
     )
 
 
@@ -88,8 +69,9 @@ def read_card(path: Path) -> Card:
         ValueError: if the file cannot be read or has no card.
     """
     try:
+        _check_size(path)
         with safe_open(path, framework="pt") as file:
-            return _parse_card((file.metadata() or {}).get("card", ""))
+            return parse_card((file.metadata() or {}).get("card", ""))
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be used: {error}") from None
 
@@ -97,22 +79,58 @@ def read_card(path: Path) -> Card:
 def load_checkpoint(path: Path | str, game: Game) -> tuple[Network, Card]:
     """Return the network and the card of a checkpoint for `game`.
 
+    Names, shapes and types of all tensors are compared with those that the card makes one expect
+    before any of them is read.
+
     Raises:
         ValueError: if the file cannot be read, is no checkpoint or is for something else.
     """
     path = find_checkpoint(path)
     card = read_card(path)
     try:
-        _check_card(card, game)
+        check_purpose(asdict(card), game, features=game.features.digest())
+        with torch.device("meta"):  # shapes without memory
+            expected = _make_network(game, card).state_dict()
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-        network = Network(game, card.hidden_sizes, sees_hidden=card.sees_hidden)
+            _check_tensors(file, expected)
+            tensors = {name: file.get_tensor(name) for name in expected}
+        network = _make_network(game, card)
         network.load_state_dict(tensors, strict=True)
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} cannot be used: {error}") from None
     if not all(torch.isfinite(tensor).all() for tensor in tensors.values()):
         raise ValueError(f"{path} cannot be used: some weights are not finite")
     return network.eval().requires_grad_(False), card
+
+
+def _make_network(game: Game, card: Card) -> Network:
+    return Network(game, card.hidden_sizes, sees_hidden=card.sees_hidden)
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a file that is too large, or says that its header is."""
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise ValueError(f"it has {size:,} bytes, allowed are {MAX_BYTES:,}")
+    with path.open("rb") as file:
+        header = int.from_bytes(file.read(8), "little")
+    if size < 8 or header > min(size - 8, MAX_HEADER):
+        raise ValueError("it is no whole safetensors file")
+
+
+def _check_tensors(file: Any, expected: Mapping[str, torch.Tensor]) -> None:
+    """Compare the tensors that the header of a file lists with those that are expected."""
+    names = set(file.keys())
+    if names != set(expected):
+        odd = ", ".join(sorted(names ^ set(expected))[:3])
+        raise ValueError(f"it has other tensors than its card says, such as {odd}")
+    for name, tensor in expected.items():
+        part = file.get_slice(name)
+        if part.get_dtype() != "F32" or part.get_shape() != list(tensor.shape):
+            raise ValueError(
+                f"its {name} is {part.get_dtype()} {part.get_shape()}, its card says F32 "
+                f"{list(tensor.shape)}"
+            )
 
 
 class CheckpointPolicy(NetworkPolicy):
@@ -132,68 +150,22 @@ class CheckpointPolicy(NetworkPolicy):
         Raises:
             ValueError: if an option differs.
         """
-        in_training = self.card.options | self.card.config.get("training_options", {})
-        for name, value in self.game.read_options(options).items():
-            if value not in (self.card.options.get(name), in_training.get(name)):
-                raise ValueError(
-                    f"{self.name} was trained with {name} = {self.card.options.get(name)!r}, "
-                    f"here it is {value!r}"
-                )
+        wanted = self.game.read_options(options)
+        also = self.card.config.get("training_options", {})
+        check_options(self.name, self.card.options, wanted, also)
 
 
-def load_policy(path: str, game: Game, seed: int = 0) -> CheckpointPolicy:
+def load_policy(
+    path: str, game: Game, seed: int = 0, *, deterministic: bool = True
+) -> CheckpointPolicy | Sb3Policy:
     """Return the policy of the spec `checkpoint:PATH` or `checkpoint:NAME` of a shipped one.
 
-    It plays the most probable action of its network.
+    It plays the most probable action of its network, or, if not deterministic, draws by the
+    probabilities.
+
+    Raises:
+        ValueError: if the file cannot be read, is no checkpoint or is for something else.
     """
-    return CheckpointPolicy(path, game, seed)
-
-
-def _parse_card(text: str) -> Card:
-    """Return the card written as JSON, the types of its values checked."""
-    try:
-        values = json.loads(text)
-        card = Card(**values)
-    except (json.JSONDecodeError, TypeError):
-        raise ValueError("it has no card of a checkpoint") from None
-    for entry in fields(Card):
-        value = getattr(card, entry.name)
-        if type(value) is not (get_origin(entry.type) or entry.type):
-            raise ValueError(f"the card's {entry.name} is of the type {type(value).__name__}")
-    return card
-
-
-def _check_card(card: Card, game: Game) -> None:
-    """Refuse a checkpoint of another format, game, version or table, and absurd sizes."""
-    wanted = {
-        "format": FORMAT,
-        "game": game.name,
-        "version": game.version,
-        "tables_hash": game.tables_hash(),
-        "features": game.features.digest(),
-    }
-    for name, value in wanted.items():
-        if getattr(card, name) != value:
-            raise ValueError(f"it is for {name} {getattr(card, name)!r}, here it is {value!r}")
-    sizes = card.hidden_sizes
-    if not 1 <= len(sizes) <= MAX_LAYERS or not all(
-        type(size) is int and 1 <= size <= MAX_WIDTH for size in sizes
-    ):
-        raise ValueError(f"layers of the widths {sizes} are out of range")
-
-
-def _package_version() -> str:
-    try:
-        return metadata.version("crapo-env")
-    except metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def _commit() -> str:
-    """Return the commit of the source, or "unknown" outside a checkout."""
-    command = ["git", "rev-parse", "HEAD"]
-    try:
-        answer = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True)
-    except OSError:
-        return "unknown"
-    return answer.stdout.strip() or "unknown"
+    if is_zip(Path(path)):
+        return Sb3Policy(Path(path), game, seed, deterministic=deterministic)
+    return CheckpointPolicy(path, game, seed, deterministic=deterministic)

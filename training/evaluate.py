@@ -7,11 +7,9 @@ is played from every seat. With `--out` the folder gets `results.json`, `games.j
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -19,17 +17,9 @@ from crapo_env.registry import find_game
 from training.evaluation.request import Request, make_request
 from training.evaluation.run import run_tournament
 from training.evaluation.tables import make_tables
+from training.option_text import read_option
 
 AGAINST = ("random", "greedy")
-
-
-def read_option(text: str) -> tuple[str, Any]:
-    """Return name and value, a number, a truth value or a word, of an option `name=value`."""
-    name, _, value = text.partition("=")
-    try:
-        return name, json.loads(value.lower() if value in ("True", "False") else value)
-    except json.JSONDecodeError:
-        return name, value
 
 
 def make_parser() -> argparse.ArgumentParser:

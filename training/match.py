@@ -35,6 +35,11 @@ class Match:
         return float(self.meeting.deal_scores(0).mean())
 
     @property
+    def illegal(self) -> int:
+        """How many games the policy lost by an illegal move or an error."""
+        return int(self.meeting.faults[self.meeting.seats == 0].sum())
+
+    @property
     def lengths(self) -> np.ndarray:
         """The decisions of all players in each game, (deals, seats)."""
         lengths: np.ndarray = self.meeting.decisions.sum(axis=2)

@@ -46,16 +46,18 @@ def find_policy(
     path = checkpoint_path(spec)
     if path is None:
         return make_policy(spec, game, seed)
-    from training.checkpoint import CheckpointPolicy  # loads torch, which bots do without
+    from training.checkpoint import load_policy  # loads torch, which bots do without
 
-    policy = CheckpointPolicy(path, game, seed, deterministic=not sampled)
+    policy = load_policy(path, game, seed, deterministic=not sampled)
     policy.check_options(options)
     return policy
 
 
-def digest_file(path: str) -> str:
-    """Return the SHA-256 of a file in hex digits."""
-    with open(path, "rb") as file:
+def digest_checkpoint(path: str) -> str:
+    """Return the SHA-256 of a checkpoint's file in hex digits."""
+    from training.checkpoint import find_checkpoint
+
+    with find_checkpoint(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -97,7 +99,7 @@ class Bench:
                 spec,
                 policy.name if names.count(policy.name) == 1 else spec,
                 policy.deterministic,
-                None if (path := checkpoint_path(spec)) is None else digest_file(path),
+                None if (path := checkpoint_path(spec)) is None else digest_checkpoint(path),
             )
             for spec, policy in zip(self._specs, self._policies, strict=True)
         ]
@@ -140,12 +142,9 @@ def _reseeder(spec: str, policy: Policy, game: Game) -> Callable[[int], Policy]:
         return lambda seed: make_policy(spec, game, seed)
 
     def reseed(seed: int) -> Policy:
-        from training.network import NetworkPolicy
-
-        again = copy.copy(policy)
-        assert isinstance(again, NetworkPolicy)
+        again: Any = copy.copy(policy)  # of the same weights
         again.set_seed(seed)
-        return again
+        return again  # type: ignore[no-any-return]
 
     return reseed
 
