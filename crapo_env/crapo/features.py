@@ -29,12 +29,12 @@ from crapo_env.crapo.position import (
     POSITION,
     SIZES,
     count_unseen,
-    foundation_needs,
     in_stock,
     run_keys,
     write_position,
     write_special,
 )
+from crapo_env.crapo.rules import foundation_needs
 from crapo_env.crapo.state import (
     NUM_SPACES,
     reserve_top,

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.cards import KING, NUM_CARDS, NUM_RANKS
+from crapo_env.cards import NUM_CARDS, NUM_RANKS
+from crapo_env.crapo.rules import foundation_needs, loads_on
 from crapo_env.crapo.state import (
     MAX_REARRANGEMENTS,
     NO_CARD,
@@ -93,9 +94,7 @@ UNSEEN, UNKNOWN, MOMENT = _AT["unseen"], _AT["unknown"], _AT["moment"]
 LEFT, NO_PROGRESS, MOVE, MOVED_RANK = (
     _AT[name] for name in ("left", "no_progress", "move", "moved_rank")
 )
-_NO_RUN, _ALL_RANKS = 0, (1 << NUM_RANKS) - 1
-_ACES = sum(1 << suit * NUM_RANKS for suit in range(NUM_SUITS))
-_KINGS = _ACES << KING
+_NO_RUN = 0
 
 
 @njit
@@ -117,16 +116,6 @@ def in_stock(g: Any, p: int, j: int) -> int:
 
 
 @njit
-def foundation_needs(g: Any) -> int:
-    """Return the set of cards that fit a foundation (C13)."""
-    needs = np.int64(0)
-    for suit in range(NUM_SUITS):
-        heights = 1 << np.int64(g.foundation[suit, 0]) | 1 << np.int64(g.foundation[suit, 1])
-        needs |= (heights & _ALL_RANKS) << suit * NUM_RANKS
-    return needs
-
-
-@njit
 def run_keys(g: Any) -> int:
     """Return the set of the keys of all tops, see `runs.top_key`."""
     keys = np.int64(0)
@@ -134,14 +123,6 @@ def run_keys(g: Any) -> int:
         if g.tableau[i] != _NO_RUN:
             keys |= 1 << top_key(np.int64(g.tableau[i]))
     return keys
-
-
-@njit
-def _loads_on(card: int) -> int:
-    """Return the set of cards that may be loaded on `card`, none on an empty pile (C17)."""
-    if card == NO_CARD:
-        return 0
-    return (1 << card & ~_ACES) >> 1 | (1 << card & ~_KINGS) << 1
 
 
 @njit
@@ -193,9 +174,9 @@ def write_special(g: Any, p: int, card: int, needs: int, keys: int, out: Any) ->
     out[2] = missing
     out[3] = needs >> card & 1
     key = fits_key(card)
-    out[5] = _loads_on(reserve_top(g, 1 - p)) >> card & 1
-    out[6] = _loads_on(waste_top(g, 1 - p)) >> card & 1
-    loads = _loads_on(card)
+    out[5] = loads_on(reserve_top(g, 1 - p)) >> card & 1
+    out[6] = loads_on(waste_top(g, 1 - p)) >> card & 1
+    loads = loads_on(card)
     for i in range(NUM_SPACES):
         run = np.int64(g.tableau[i])
         if run != _NO_RUN:
@@ -262,7 +243,7 @@ def _write_unseen(
     g: Any, q: int, unseen: Any, num_unseen: int, needs: int, keys: int, out: Any
 ) -> None:
     """Write what share of the unseen cards could be played at once, `q` being the opponent."""
-    on_reserve, on_waste = _loads_on(reserve_top(g, q)), _loads_on(waste_top(g, q))
+    on_reserve, on_waste = loads_on(reserve_top(g, q)), loads_on(waste_top(g, q))
     fits, runs, loads, wastes = 0, 0, 0, 0
     for card in range(NUM_CARDS):
         copies = np.int64(unseen[card])

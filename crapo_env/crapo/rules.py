@@ -62,8 +62,8 @@ def legal_actions(g: Any, legal: Any) -> int:
         return 0
     p = np.int64(g.current_player)
     own, hand = reserve_top(g, p), np.int64(g.hand)
-    needs = _foundation_needs(g)
-    on_waste, on_reserve = _loads_on(waste_top(g, 1 - p)), _loads_on(reserve_top(g, 1 - p))
+    needs = foundation_needs(g)
+    on_waste, on_reserve = loads_on(waste_top(g, 1 - p)), loads_on(reserve_top(g, 1 - p))
     free, aces, to_foundation, to_waste, to_reserve = _compare_tops(g, needs, on_waste, on_reserve)
     others = hand == NO_CARD or g.rearrange_while_holding == 1  # C28
     if g.aces == 0:
@@ -95,7 +95,7 @@ def legal_actions(g: Any, legal: Any) -> int:
 
 
 @njit
-def _foundation_needs(g: Any) -> int:
+def foundation_needs(g: Any) -> int:
     """Return the set of cards that fit a foundation (C13)."""
     needs = 0
     for suit in range(NUM_SUITS):
@@ -105,7 +105,7 @@ def _foundation_needs(g: Any) -> int:
 
 
 @njit
-def _loads_on(card: int) -> int:
+def loads_on(card: int) -> int:
     """Return the set of cards that may be loaded on `card`, none on an empty pile (C17)."""
     if card == NO_CARD:
         return 0
