@@ -32,7 +32,7 @@ from training.checkpoint import (
 from training.evaluation.policies import find_policy
 from training.match import WIN, play_match
 from training.network import NetworkPolicy
-from training.publish import publish
+from training.publish import NUMBERS, publish
 
 
 def write_checkpoint(game: Game, path: Path, /, seed: int = 0, **changes: Any) -> Path:
@@ -184,11 +184,14 @@ def test_a_published_run_is_played_by_its_name(
     run, shipped = tmp_path / "run", tmp_path / "shipped"
     write_checkpoint(game, run / "checkpoint.safetensors")
     results = tmp_path / "results.json"
-    results.write_text('{"win": 0.5}')
+    own = {name: 0 for name in NUMBERS} | {"policy": "strong", "illegal": 0}
+    other = own | {"policy": "random"}
+    results.write_text(json.dumps({"options": {}, "deals": {"from": "x"}, "matches": [own, other]}))
     target = publish(run, "strong", [results], shipped)
     assert target.read_bytes() == (run / "checkpoint.safetensors").read_bytes()
     card = json.loads((shipped / "strong.json").read_text())
-    assert card["game"] == game.name and card["metrics"] == [{"win": 0.5}]
+    assert card["game"] == game.name and len(card["metrics"]) == 1
+    assert card["metrics"][0]["matches"] == [{name: 0 for name in NUMBERS}]
     assert card["licence"] == "MIT" and "configs/strong.toml --seed 0" in card["command"]
     monkeypatch.setattr(checkpoint_module, "SHIPPED", shipped)
     observations, masks = positions(game)

@@ -1,4 +1,4 @@
-"""Ship a trained policy: `python -m training.publish runs/crapo-seed0 crapo --results table.json`.
+"""Ship a trained policy: `python -m training.publish runs/crapo-seed0 crapo --results RESULTS`.
 
 The checkpoint of a run becomes `crapo_env/checkpoints/NAME.safetensors`, and beside it comes a card
 in JSON: what the weights say of themselves, the command, the licence and the results.
@@ -19,6 +19,7 @@ from training.run import CHECKPOINT
 
 MAX_BYTES = 4_000_000
 LICENCE = "MIT"
+NUMBERS = ("against", "alone", "deals", "games", "win", "win_interval", "draw", "loss", "score")
 
 
 def publish(run: Path, name: str, results: Sequence[Path], folder: Path = SHIPPED) -> Path:
@@ -32,7 +33,7 @@ def publish(run: Path, name: str, results: Sequence[Path], folder: Path = SHIPPE
         raise ValueError(f"{source} must be a file of at most {MAX_BYTES:,} bytes")
     card = read_card(source)
     load_checkpoint(source, find_game(card.game))
-    metrics = [_read_results(path) for path in results]
+    metrics = [_read_results(path, name) for path in results]
     seed, threads = card.config["seed"], card.config["torch_threads"]
     facts: dict[str, Any] = asdict(card) | {
         "command": f"python -m training.train configs/{name}.toml --seed {seed} "
@@ -47,11 +48,18 @@ def publish(run: Path, name: str, results: Sequence[Path], folder: Path = SHIPPE
     return target
 
 
-def _read_results(path: Path) -> Any:
+def _read_results(path: Path, name: str) -> dict[str, Any]:
+    """Return what an evaluation's `results.json` says of the policy, in short."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as results: {error}") from None
+        results = json.loads(path.read_text(encoding="utf-8"))
+        own = [match for match in results["matches"] if match["policy"] == name]
+        return {
+            "options": results["options"],
+            "deals": results["deals"]["from"],
+            "matches": [{key: match[key] for key in NUMBERS} for match in own],
+        }
+    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read as results: {error!r}") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -59,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="training.publish", description=__doc__)
     parser.add_argument("run", type=Path, help="folder of the run")
     parser.add_argument("name", help="of the config in configs/ and of the shipped policy")
-    parser.add_argument("--results", nargs="*", type=Path, default=[], help="JSON of evaluations")
+    parser.add_argument(
+        "--results", nargs="*", type=Path, default=[], help="results.json of evaluations"
+    )
     asked = parser.parse_args(arguments)
     try:
         print(publish(asked.run, asked.name, asked.results))
