@@ -37,6 +37,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--game", default="crapo", help="name of the game (default: crapo)")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="rule")
     add("--pairs", type=int, default=500, metavar="N", help="number of deals (default: 500)")
+    add("--few", nargs="*", default=[], metavar="SPEC", help="slow policies that play fewer deals")
+    add("--few-pairs", type=int, default=50, metavar="N", help="deals of these (default: 50)")
     add("--deals", metavar="FILE", help="of deals (default: seeds/eval_<game>.txt)")
     add("--fresh-deals", type=int, metavar="SEED", help="draw new deals instead")
     add("--until-ci", type=float, metavar="W", help="stop when all scores are known to +-W")
@@ -69,6 +71,8 @@ def read_request(asked: argparse.Namespace) -> Request:
         fresh=asked.fresh_deals,
         until_ci=asked.until_ci,
         width=asked.width,
+        few=tuple(asked.few),
+        few_pairs=asked.few_pairs,
         ms=asked.ms,
         sampled=asked.sampled,
         seed=asked.seed,

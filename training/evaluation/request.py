@@ -34,6 +34,8 @@ class Request:
     batch: int = 50  # deals of a lineup that are played side by side
     workers: int = 1
     until_ci: float | None = None  # half-width of the widest score at which the play stops
+    few: tuple[str, ...] = ()  # specs, or their names, of policies so slow that they play less
+    few_pairs: int = 50  # the deals that lineups with one of them play
     width: float = 0.01  # half-width for which the games still needed are told
 
     @property
@@ -50,6 +52,18 @@ class Request:
     def lineups(self) -> list[Lineup]:
         """Return who meets whom."""
         return list_lineups(len(self.specs), self.num_seats)
+
+    def num_deals(self, lineup: Lineup) -> int:
+        """Return how many deals a lineup plays."""
+        specs = {self.specs[policy] for policy in lineup}
+        if specs & {*self.few} or {spec.partition(":")[0] for spec in specs} & {*self.few}:
+            return min(self.few_pairs, len(self.seeds))
+        return len(self.seeds)
+
+    @property
+    def num_games(self) -> int:
+        """Return how many games there are if the play does not stop before."""
+        return self.num_seats * sum(self.num_deals(lineup) for lineup in self.lineups)
 
     @property
     def looks(self) -> list[int]:
@@ -120,6 +134,7 @@ def make_request(
     _check("--pairs", pairs, 1)
     _check("--workers", settings.get("workers", 1), 1)
     _check("--batch", settings.get("batch", 1), 1)
+    _check("--few-pairs", settings.get("few_pairs"), 1)
     _check("--ms", settings.get("ms"), 0, strict=True)
     _check("--until-ci", settings.get("until_ci"), 0, strict=True)
     _check("--width", settings.get("width"), 0, strict=True)

@@ -91,7 +91,7 @@ def _play(
         transient=True,
         disable=not console.is_terminal,
     )
-    total = len(request.lineups) * len(request.seeds) * request.num_seats
+    total = request.num_games
     task = progress.add_task("games", total=total, completed=results.num_games, width="")
     next_look = time.monotonic()
     with progress:
@@ -120,6 +120,7 @@ def _missing_units(request: Request, results: Results, first: int, last: int) ->
     every move is asked for alone, only what is missing is played.
     """
     for unit in make_units(request.lineups, request.seeds, first, last, request.batch):
-        missing = [plan for plan in unit.plans if not results.has(plan.deal, plan.seats)]
+        wanted = [plan for plan in unit.plans if plan.deal < request.num_deals(plan.lineup)]
+        missing = [plan for plan in wanted if not results.has(plan.deal, plan.seats)]
         if missing:
-            yield Unit(tuple(missing)) if request.ms is not None else unit
+            yield Unit(tuple(missing if request.ms is not None else wanted))

@@ -47,7 +47,8 @@ def summarise(
         "deals": {
             "from": request.deals,
             "planned": len(request.seeds),
-            "complete": min((len(m.deals) for m in meetings.values()), default=0),
+            "complete": max((len(m.deals) for m in meetings.values()), default=0),
+            "fewest": min((len(m.deals) for m in meetings.values()), default=0),
         },
         "games": results.num_games,
         "confidence": request.confidence,

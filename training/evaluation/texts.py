@@ -7,8 +7,9 @@ from typing import Any
 def title(summary: dict[str, Any]) -> str:
     """Return what was played, in a line."""
     deals = summary["deals"]
+    number = "to".join(f" {n} " for n in sorted({deals["fewest"], deals["complete"]})).strip()
     return (
-        f"{summary['game']}, {summary['players']} players, {deals['complete']} deals "
+        f"{summary['game']}, {summary['players']} players, {number} deals "
         f"({deals['from']}) from every seat, {summary['games']:,} games"
     )
 
@@ -76,6 +77,14 @@ def match_cells(match: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def list_cycles(summary: dict[str, Any]) -> list[str]:
+    """Return a sentence for every group of policies that beat each other in a circle."""
+    return [
+        f"Cycle: among {', '.join(group)} everyone is certainly beaten by another one."
+        for group in summary["cycles"]
+    ]
+
+
 def list_notes(summary: dict[str, Any]) -> list[str]:
     """Return what has to be said of these results: flags, cycles, an early end."""
     notes = []
@@ -88,10 +97,7 @@ def list_notes(summary: dict[str, Any]) -> list[str]:
                 f"{policy['name']}: {policy['elo_flag']} as seen from {summary['anchor']}, so its "
                 f"Elo is no estimate; only the {end} end of its interval says something."
             )
-    notes += [
-        f"Cycle: among {', '.join(group)} everyone is certainly beaten by another one."
-        for group in summary["cycles"]
-    ]
+    notes += list_cycles(summary)
     if summary["alpha_rank"] is None:
         notes.append("alpha-rank: not computed, it needs OpenSpiel (extra adapters-openspiel).")
     else:
