@@ -112,6 +112,16 @@ def test_a_chain_of_wins_bounds_a_policy() -> None:
     assert [r.flag for r in Ladder(meetings, 3, anchor=0).rate(samples=50)] == ["", "", ""]
 
 
+def test_policies_that_were_not_compared_have_no_rating() -> None:
+    meetings = simulate(np.array([0.0, 100.0, 200.0, 300.0]), 2, 60, np.random.default_rng(5))
+    apart = {lineup: meetings[lineup] for lineup in ((0, 1), (2, 3))}
+    ratings = Ladder(apart, 4, anchor=0).rate(samples=50)
+    assert [r.flag for r in ratings] == ["", "", "not compared", "not compared"]
+    assert math.isfinite(ratings[1].elo) and math.isnan(ratings[2].elo)
+    alone = Ladder({(1, 2): meetings[1, 2]}, 4, anchor=0).rate(samples=50)
+    assert [r.flag for r in alone] == ["", *["not compared"] * 3]
+
+
 def test_the_same_seed_gives_the_same_intervals() -> None:
     meetings = simulate(GAPS, 2, 50, np.random.default_rng(3))
     ladder = Ladder(meetings, 4, anchor=1)

@@ -168,6 +168,17 @@ def _game(line: str) -> str:
     return str({name: value for name, value in json.loads(line).items() if name != "ms"})
 
 
+def test_policies_can_be_added_to_a_tournament(tmp_path: Path) -> None:
+    asked = request("random", "greedy", "heuristic", pairs=3)
+    whole = quiet_run(asked, tmp_path / "whole")
+    quiet_run(request("random", "heuristic", pairs=3), tmp_path / "part")
+    before = (tmp_path / "part" / GAMES).read_text()
+    added = quiet_run(asked, tmp_path / "part", resume=True)
+    assert without_times(added) == without_times(whole)
+    after = (tmp_path / "part" / GAMES).read_text()
+    assert after.startswith(before) and after.count("\n") == 3 * before.count("\n")
+
+
 def test_games_of_other_settings_are_not_resumed(tmp_path: Path) -> None:
     asked = request("random", "greedy", pairs=2)
     quiet_run(asked, tmp_path)

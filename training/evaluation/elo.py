@@ -26,12 +26,16 @@ MAX_STEP = 2.0  # of an iteration, in logarithms of strength
 
 @dataclass(frozen=True)
 class Rating:
-    """The strength of a policy; an end of the interval that the games do not bound is infinite."""
+    """The strength of a policy.
+
+    An end of the interval that the games do not bound is infinite. All is NaN if the policy met
+    neither the anchor nor anybody who did, and so on.
+    """
 
     elo: float
     low: float
     high: float
-    flag: str  # "", "only wins" or "only losses" as seen from the anchor
+    flag: str  # "", "only wins", "only losses" or "not compared", as seen from the anchor
 
 
 def fit(counts: np.ndarray, shares: np.ndarray, games: np.ndarray, anchor: int) -> np.ndarray:
@@ -95,6 +99,9 @@ class Ladder:
         for k in range(self._num_policies):
             ends = float(low[k]), float(high[k])
             flag = ""
+            if above[k] and below[k]:
+                ratings.append(Rating(math.nan, math.nan, math.nan, "not compared"))
+                continue
             if above[k]:
                 ends, flag = (min(float(bound[k]), ends[0]), math.inf), "only wins"
             elif below[k]:
@@ -132,7 +139,7 @@ class Ladder:
         """Return which policies have no upper and which no lower bound, as seen from the anchor.
 
         Strength is bounded by whoever took a part of a win from a policy, and by whoever took one
-        from these, and so on up to the anchor.
+        from these, and so on up to the anchor. Without either bound nothing was compared.
         """
         scored = np.zeros((self._num_policies, self._num_policies))
         for counts, taken in zip(self._counts, self._shares, strict=True):

@@ -20,7 +20,9 @@ class Folder:
     def __init__(self, path: Path, request: Request, policies: list[Description]) -> None:
         self.path = path
         self._names = [policy.name for policy in policies]
-        self._settings = request.fixed() | {"sha256": [policy.sha256 for policy in policies]}
+        self._settings = request.fixed() | {
+            "policies": {policy.spec: policy.sha256 for policy in policies}
+        }
         self._header = {
             "game": self._settings["game"],
             "tables_hash": self._settings["tables_hash"],
@@ -80,8 +82,10 @@ class Folder:
         except (OSError, ValueError, KeyError, TypeError):
             raise ValueError(f"there is nothing to resume: cannot read {path}") from None
         for name, value in json.loads(json.dumps(self._settings)).items():
-            if settings.get(name) != value:
-                before = settings.get(name)
+            before = settings.get(name)
+            if name == "policies" and isinstance(before, dict) and before.items() <= value.items():
+                continue  # policies may be added: what was played before stays as it is
+            if before != value:
                 raise ValueError(
                     f"{self.path} was played with {name} {before!r}, now it is {value!r}"
                 )

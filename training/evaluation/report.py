@@ -61,7 +61,8 @@ def _shade(summary: dict[str, Any], name: str, other: str) -> str:
 
 def _plot_elo(summary: dict[str, Any]) -> str:
     """Return the ratings with their intervals as SVG; an open interval ends in an arrow."""
-    rows = sorted(summary["policies"], key=lambda row: row["elo"])
+    rated = [row for row in summary["policies"] if row["elo"] is not None]
+    rows = sorted(rated, key=lambda row: row["elo"])
     figure, axes = _make_axes(len(rows))
     for y, row in enumerate(rows):
         low, high = row["elo_interval"]

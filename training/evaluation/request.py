@@ -87,13 +87,12 @@ class Request:
         return Setup(self.game, self.options, self.specs, self.seed, self.sampled)
 
     def fixed(self) -> dict[str, Any]:
-        """Return the settings that the games depend on, as plain values."""
+        """Return the settings that the games depend on besides the policies, as plain values."""
         game = self.found_game
         return {
             "game": game.id,
             "tables_hash": game.tables_hash(),
             "options": self.options,
-            "policies": list(self.specs),
             "deals": self.deals,
             "seed": self.seed,
             "sampled": self.sampled,

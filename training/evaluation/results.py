@@ -122,7 +122,7 @@ class Results:
         self, lineup: Lineup, games: Mapping[int, Mapping[tuple[int, ...], GameRecord]]
     ) -> Meeting | None:
         num_seats = len(lineup)  # and as many seatings
-        deals = [d for d in sorted(games) if len(games[d]) == num_seats]
+        deals = [d for d in sorted(games) if set(list_seatings(lineup, d)) <= set(games[d])]
         if not deals:
             return None
         rows = [[games[d][seats] for seats in list_seatings(lineup, d)] for d in deals]

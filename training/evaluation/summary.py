@@ -88,7 +88,7 @@ def _policies(
                 "spec": policy.spec,
                 "sha256": policy.sha256,
                 "deterministic": policy.deterministic,
-                "elo": rating and rating.elo,
+                "elo": rating and _finite(rating.elo),
                 "elo_interval": rating and [_finite(rating.low), _finite(rating.high)],
                 "elo_flag": rating.flag if rating else "",
                 "decisions": decisions,

@@ -91,7 +91,7 @@ def list_notes(summary: dict[str, Any]) -> list[str]:
     if summary["ended"] == "interrupted":
         notes.append("Interrupted: only deals of which every seating was played are counted.")
     for policy in summary["policies"]:
-        if policy["elo_flag"]:
+        if policy["elo"] is not None and policy["elo_flag"]:
             end = "lower" if policy["elo_flag"] == "only wins" else "upper"
             notes.append(
                 f"{policy['name']}: {policy['elo_flag']} as seen from {summary['anchor']}, so its "
