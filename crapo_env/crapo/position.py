@@ -56,6 +56,14 @@ POSITION = FieldTable(
         Field("free", (4,), 1, "1 if no, one, two, more spaces are free"),
         Field("stacked", (1,), 64, "cards on spaces that lie on another card"),
         Field("joins", (2,), NUM_SPACES, "runs that could go on another, whole; in part"),
+        Field(
+            "reach",
+            (6,),
+            NUM_SPACES,
+            "runs in which a single move would uncover a card that a foundation takes, that takes "
+            "the own reserve top, the drawn card, that loads the opponent's reserve, his waste; "
+            "runs that would free their space",
+        ),
         Field("to_foundation", (2,), NUM_SPACES, "tops that a foundation takes; cards below tops"),
         Field("foundation", (NUM_SUITS, 2), 13, "heights of the two piles of a suit"),
         Field("own_sizes", (4,), PACK_CARDS, "own reserve, its face-down cards, stock, waste"),
@@ -88,7 +96,9 @@ _AT = POSITION.offsets
 SPECIAL, TOPS, BASES, LENGTHS, FREE = (
     _AT[name] for name in ("specials", "tops", "bases", "lengths", "free")
 )
-STACKED, JOINS, TO_FOUNDATIONS = _AT["stacked"], _AT["joins"], _AT["to_foundation"]
+STACKED, JOINS, REACH, TO_FOUNDATIONS = (
+    _AT[name] for name in ("stacked", "joins", "reach", "to_foundation")
+)
 FOUNDATION, SIZES, KNOWN, FEW = _AT["foundation"], _AT["own_sizes"], _AT["known"], _AT["few"]
 UNSEEN, UNKNOWN, MOMENT = _AT["unseen"], _AT["unknown"], _AT["moment"]
 LEFT, NO_PROGRESS, MOVE, MOVED_RANK = (
@@ -147,6 +157,7 @@ def write_position(
         write_special(g, p, cards[k], needs, keys, out[at : at + ABOUT])
     out[UNKNOWN], out[UNKNOWN + 1] = no_top, no_hand
     _write_table(g, needs, out)
+    _write_reach(g, needs, cards[0], cards[2], cards[3], cards[4], out)
     _write_sizes(g, p, out)
     _write_unseen(g, q, unseen, num_unseen, needs, keys, out)
     _write_moment(g, p, out)
@@ -221,6 +232,54 @@ def _write_run(g: Any, run: int, needs: int, out: Any) -> None:
             most = max(most, count_to_fit(run, target))
     out[JOINS] += most == length
     out[JOINS + 1] += 0 < most < length
+
+
+@njit
+def _write_reach(
+    g: Any, needs: int, own: int, hand: int, reserve: int, waste: int, out: Any
+) -> None:
+    """Count the runs in which one move between spaces (C22-C24) would make something possible.
+
+    `own` and `hand` are the own reserve top and the drawn card, `reserve` and `waste` the tops of
+    the opponent's piles.
+    """
+    free = 0
+    for i in range(NUM_SPACES):
+        free += g.tableau[i] == _NO_RUN
+    own_key = 0 if own == NO_CARD else fits_key(own)
+    hand_key = 0 if hand == NO_CARD else fits_key(hand)
+    on_reserve, on_waste = loads_on(reserve), loads_on(waste)
+    for i in range(NUM_SPACES):
+        run = np.int64(g.tableau[i])
+        if run != _NO_RUN:
+            found = np.int64(0)
+            sizes = _movable_sizes(g, run, free)
+            for k in range(1, run_length(run)):
+                if sizes >> k & 1:
+                    card = card_at(run, top_rank(run) + k)
+                    key = top_key(run) + k  # of the uncovered card: ranks are its lowest bits
+                    found |= needs >> card & 1
+                    found |= (1 if key == own_key else 0) << 1 | (1 if key == hand_key else 0) << 2
+                    found |= (on_reserve >> card & 1) << 3 | (on_waste >> card & 1) << 4
+            found |= (sizes >> run_length(run) & 1) << 5
+            for j in range(6):
+                out[REACH + j] += found >> j & 1
+
+
+@njit
+def _movable_sizes(g: Any, run: int, free: int) -> int:
+    """Return the set of the numbers of top cards of a run that could move to another space."""
+    sizes = np.int64(0)
+    for j in range(NUM_SPACES):
+        target = np.int64(g.tableau[j])
+        if target != _NO_RUN:
+            k = count_to_fit(run, target)
+            if 0 < k <= 1 << free:
+                sizes |= 1 << k
+    if free > 0:
+        most = min(1 << (free - 1), run_length(run) - 1)
+        sizes |= (2 << most) - 2
+    return sizes
 
 
 @njit
