@@ -123,6 +123,31 @@ class Batch:
         self.game.deal(self.games, read_deck(deck, self.game.deck_copies), self._seeds(seed))
         self._start()
 
+    def redeal(
+        self, rows: np.ndarray, seeds: np.ndarray, deck: Sequence[str] | None = None
+    ) -> None:
+        """Deal the games at `rows` anew, each from its own seed, and leave the others alone.
+
+        Args:
+            rows: (k,) indices of games, none twice.
+            seeds: (k,) uint64.
+            deck: a written deck that all of them get, see `deal`.
+
+        Raises:
+            ValueError: if the deck is malformed.
+        """
+        games = self.games[rows]
+        if deck is None:
+            self.game.reset(games, seeds)
+        else:
+            self.game.deal(games, read_deck(deck, self.game.deck_copies), seeds)
+        seen = [a[rows] for a in (self.observations, self.masks, self.legal, self.num_legal)]
+        self.game.refresh(games, *seen)
+        self.games[rows] = games
+        self.observations[rows], self.masks[rows], self.legal[rows], self.num_legal[rows] = seen
+        self.rewards[rows] = 0
+        self.ended[rows] = 0
+
     def refresh(self) -> None:
         """Write observations and masks anew, after `games` was changed by hand."""
         self.game.refresh(self.games, self.observations, self.masks, self.legal, self.num_legal)

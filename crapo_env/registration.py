@@ -29,6 +29,7 @@ def register_with_gymnasium(gymnasium: Any) -> None:
         gymnasium.register(
             environment,
             entry_point="crapo_env.adapters.gymnasium:SingleAgentEnv",
+            vector_entry_point="crapo_env.adapters.gymnasium:SingleAgentVectorEnv",
             kwargs={"game": game},
         )
 
