@@ -5,6 +5,7 @@ from typing import Any
 
 from crapo_env.crapo import kernels
 from crapo_env.crapo.actions import ACTIONS, action_to_string
+from crapo_env.crapo.chance import CHANCE
 from crapo_env.crapo.checks import check_state
 from crapo_env.crapo.features import FEATURES
 from crapo_env.crapo.hidden import determinize, resample
@@ -48,4 +49,5 @@ GAME = Game(
     max_decisions=max_decisions,
     action_to_string=action_to_string,
     render=render,
+    chance=CHANCE,
 )

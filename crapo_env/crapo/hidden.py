@@ -43,7 +43,7 @@ from crapo_env.crapo.state import (
 from crapo_env.jit import njit
 from crapo_env.runs import push
 
-_WEIGHTS = np.array([math.comb(m, m // 2) / 2**m for m in range(NUM_CARDS + 1)])
+WEIGHTS = np.array([math.comb(m, m // 2) / 2**m for m in range(NUM_CARDS + 1)])
 _S11 = np.uint64(11)
 
 
@@ -55,11 +55,11 @@ def resample(games: Any, seat: int, seeds: Any) -> None:
         g = games[i]
         seed_game(g, seeds[i])
         n = _collect_unseen(g, cards)
-        weight = _WEIGHTS[_smallest_singles(g)]
+        weight = WEIGHTS[_smallest_singles(g)]
         while True:
             shuffle(g, cards[:n])
             uniform = (random_bits(g) >> _S11) * 2.0**-53
-            if uniform * weight < _WEIGHTS[_count_singles(g, cards)]:
+            if uniform * weight < WEIGHTS[_count_singles(g, cards)]:
                 break
         _place(g, cards)
 

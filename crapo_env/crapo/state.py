@@ -220,8 +220,8 @@ def _clear_piles(g: Any, p: int) -> None:
 
 
 @njit
-def _starter(g: Any) -> int:
-    """Return who starts: the lower of the first sorted ranks or reserve tops that differ (C6)."""
+def decided_starter(g: Any) -> int:
+    """Return who starts by the first sorted ranks or reserve tops that differ, -1 if none (C6)."""
     first = _sorted_ranks(g, 0)
     second = _sorted_ranks(g, 1)
     if first != second:
@@ -230,7 +230,14 @@ def _starter(g: Any) -> int:
     second = reserve_top(g, 1) % NUM_RANKS
     if first != second:
         return 0 if first < second else 1
-    return random_below(g, 2)
+    return -1
+
+
+@njit
+def _starter(g: Any) -> int:
+    """Return who starts (C6)."""
+    starter = decided_starter(g)
+    return random_below(g, 2) if starter < 0 else starter
 
 
 @njit

@@ -7,6 +7,7 @@ from crapo_env.cards import NUM_CARDS
 from crapo_env.game import Game
 from crapo_env.reis_nos_cantos import kernels
 from crapo_env.reis_nos_cantos.actions import ACTIONS, action_to_string
+from crapo_env.reis_nos_cantos.chance import CHANCE
 from crapo_env.reis_nos_cantos.checks import check_state
 from crapo_env.reis_nos_cantos.features import FEATURES
 from crapo_env.reis_nos_cantos.hidden import determinize, resample
@@ -63,6 +64,7 @@ GAME = Game(
     max_decisions=max_decisions,
     action_to_string=action_to_string,
     render=render,
+    chance=CHANCE,
     check_options=check_options,
     points="totals",
 )

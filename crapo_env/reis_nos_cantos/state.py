@@ -133,6 +133,12 @@ def begin_turn(g: Any, p: int) -> None:
 @njit
 def deal_round(g: Any, p: int) -> None:
     """Deal a round from the pack in `g.stock` (R3-R5), dealer `p`, and begin its first turn."""
+    deal_pack(g, p, NUM_CARDS, HAND_CARDS, NUM_CROSSES)
+
+
+@njit
+def deal_pack(g: Any, p: int, num_cards: int, hand_cards: int, crosses: int) -> None:
+    """Deal a round of a pack, hands and layout of any size; see `deal_round`."""
     n = np.int64(g.num_players)
     g.dealer = p
     g.dry_turns = 0  # R15
@@ -140,11 +146,11 @@ def deal_round(g: Any, p: int) -> None:
     g.piles[:] = 0
     k = 0
     for seat in range(n):
-        for _ in range(HAND_CARDS):
+        for _ in range(hand_cards):
             g.hands[seat] |= bit(g.stock[k])
             k += 1
     corner = NUM_CROSSES
-    for cross in range(NUM_CROSSES):
+    for cross in range(crosses):
         while g.stock[k] % NUM_RANKS == KING:  # R5: the next free corner, and another card
             g.piles[corner] = run_of(np.int64(g.stock[k]))
             corner += 1
@@ -152,7 +158,7 @@ def deal_round(g: Any, p: int) -> None:
         g.piles[cross] = run_of(np.int64(g.stock[k]))
         k += 1
     g.stock_next = k
-    g.stock_end = NUM_CARDS
+    g.stock_end = num_cards
     begin_turn(g, (p + 1) % n)
 
 
