@@ -37,6 +37,7 @@ FREE = ("adapters", "viewer", "bench", "__main__")  # may import what they need
 LIGHT = {"numpy", "numba", "llvmlite"}  # llvmlite comes with Numba
 API = {"gymnasium", "pettingzoo"}
 HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "pygame", "matplotlib", "ray", "pyspiel")
+HEAVY += ("shimmy", "torchrl", "tensordict", "tianshou", "agilerl")
 MAX_FILE, MAX_FUNCTION = 400, 40
 
 

@@ -40,8 +40,7 @@ class Variant(NamedTuple):
 
     def parameters(self) -> dict[str, Any]:
         """Return OpenSpiel's parameters with their defaults: options and sizes."""
-        options = {o.name: self.options.get(o.name, o.default) for o in self.game.options}
-        return {name: as_parameter(value) for name, value in options.items()} | dict(self.sizes)
+        return as_parameters(self.game, self.game.read_options(self.options)) | dict(self.sizes)
 
     def read_options(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the rule options that parameters stand for.
@@ -53,15 +52,16 @@ class Variant(NamedTuple):
         options = dict(self.options)
         for name, values in known.items():
             if name in parameters:
-                texts = {str(value): value for value in values if not isinstance(value, bool)}
+                texts = {str(value): value for value in values}
                 value = parameters[name]
                 options[name] = texts.get(value, value) if isinstance(value, str) else value
         return self.game.read_options(options)
 
 
-def as_parameter(value: Any) -> Any:
-    """Return a truth value or a number as it is, a choice among texts and numbers as text."""
-    return value if isinstance(value, bool | int) else str(value)
+def as_parameters(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as OpenSpiel takes them: truth values, numbers of a range, else texts."""
+    plain = {o.name for o in game.options if o.range is not None or isinstance(o.default, bool)}
+    return {name: value if name in plain else str(value) for name, value in options.items()}
 
 
 SMALL_REIS = Variant(
@@ -236,6 +236,20 @@ class CardObserver:
         return state.play.render(player)
 
 
+def as_pettingzoo(name: str, **parameters: Any) -> Any:
+    """Return an OpenSpiel game as a PettingZoo environment, by Shimmy.
+
+    Shimmy loads a game anew at every reset, and keeps the parameters only if it gets them this way.
+
+    Args:
+        name: of the game in OpenSpiel.
+        **parameters: of the game, as for `pyspiel.load_game`.
+    """
+    from shimmy import OpenSpielCompatibilityV0
+
+    return OpenSpielCompatibilityV0(game_name=name, config=parameters)
+
+
 def state_of(env: CardGameEnv) -> CardState:
     """Return the OpenSpiel state of a freshly dealt environment, with the cards that it shows.
 
@@ -245,7 +259,7 @@ def state_of(env: CardGameEnv) -> CardState:
     games = env.state().view(env.game.dtype)
     if games["num_steps"][0] != 0:
         raise ValueError("only a freshly dealt game can be taken over: call reset() first")
-    parameters = {name: as_parameter(value) for name, value in env.options.items()}
+    parameters = as_parameters(env.game, env.options)
     state: CardState = pyspiel.load_game(env.game.name, parameters).new_initial_state()
     give_outcomes(state, games, DEAL, games)
     return state
