@@ -1,0 +1,1 @@
+"""One short example for each framework; `python -m training.frameworks.NAME --help` says more."""
