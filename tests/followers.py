@@ -26,6 +26,7 @@ class Follower(ABC):
     """A game in an adapter, with the seats' returns so far in `returns` (seats,)."""
 
     framework = ""  # module without which the adapter cannot be
+    pays_late = False  # whether a seat is paid no sooner than it is on turn again
 
     def __init__(self, setting: Setting) -> None:
         pytest.importorskip(self.framework)
@@ -217,6 +218,7 @@ class RLlib(Follower):
     """RLlib's multi-agent environment."""
 
     framework = "ray.rllib"
+    pays_late = True
 
     def start(self, seed: int) -> None:
         from crapo_env.adapters.rllib import make_env
@@ -238,7 +240,6 @@ class RLlib(Follower):
         self.flags = tuple(flags)
         for agent, reward in rewards.items():
             self.returns[self.env.possible_agents.index(agent)] += reward
-        self.late = bool(set(self.env.possible_agents) - set(rewards))
 
     def ended(self) -> tuple[bool, bool]:
         return self.flags[0]["__all__"], self.flags[1]["__all__"]

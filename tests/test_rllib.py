@@ -88,6 +88,12 @@ def weights(algorithm: Any, module: str) -> dict[str, np.ndarray]:
     return {name: np.asarray(array) for name, array in state.items()}
 
 
+def runner_weights(algorithm: Any, module: str) -> dict[str, np.ndarray]:
+    """Return the weights that games are played with."""
+    state = algorithm.env_runner.module[module].get_state()
+    return {name: np.asarray(array) for name, array in state.items()}
+
+
 def differ(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
     return any(not np.array_equal(one[name], other[name]) for name in one)
 
@@ -101,8 +107,7 @@ def test_a_snapshot_is_the_learner_of_its_time_and_stays_so(algorithm: Any) -> N
     algorithm.train()
     assert not differ(weights(algorithm, name), snapshot)
     assert differ(weights(algorithm, rllib.MAIN), learner)
-    played = algorithm.env_runner.module[name].get_state()
-    assert not differ({k: np.asarray(v) for k, v in played.items() if k in snapshot}, snapshot)
+    assert not differ(runner_weights(algorithm, name), snapshot)
     first = weights(algorithm, "past_0")
     algorithm.train()
     assert not differ(weights(algorithm, "past_0"), first)
@@ -119,6 +124,25 @@ def test_every_seat_of_a_sampled_game_is_paid(algorithm: Any) -> None:
             assert sum(total.values()) == pytest.approx(0, abs=1e-5)
             seen += any(total.values())
     assert seen > 5
+
+
+def test_a_restored_algorithm_has_every_module_everywhere(algorithm: Any, tmp_path: Path) -> None:
+    rllib.save(algorithm, tmp_path)
+    league = rllib.saved_league(tmp_path)
+    assert league == rllib.league_of(algorithm) and len(league) > 2
+    config = rllib.make_config(
+        "reis_nos_cantos",
+        {"target": 1, "num_players": 3},
+        league=league,
+        hidden_sizes=(16,),
+        batch_size=300,
+    )
+    other = rllib.restore(config, tmp_path)
+    assert other.iteration == algorithm.iteration
+    for module in (rllib.MAIN, *league):
+        assert not differ(weights(other, module), weights(algorithm, module))
+        assert not differ(runner_weights(other, module), weights(algorithm, module))
+    other.stop()
 
 
 def run(folder: Path, *arguments: str) -> subprocess.Popen[str]:

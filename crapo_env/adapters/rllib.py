@@ -113,6 +113,10 @@ class SelfPlayLeague(RLlibCallback):
         if algorithm.iteration % self.snapshot_every == 0 and count < self.max_snapshots:
             add_snapshot(algorithm)
 
+    def on_env_runners_recreated(self, *, algorithm: Any, **_: Any) -> None:
+        """Give runners that were started anew the snapshots' weights."""
+        send_weights(algorithm, league_of(algorithm))
+
 
 def league_of(algorithm: Any) -> list[str]:
     """Return the names of the snapshots that the learner plays against."""
@@ -128,6 +132,21 @@ def learner_state(algorithm: Any, module: str) -> dict[str, Any]:
     return weights
 
 
+def send_weights(algorithm: Any, modules: Sequence[str]) -> None:
+    """Give the runners the learner's copies of modules.
+
+    Ray's own synchronisation skips what is as old as the last one, and so leaves new snapshots with
+    the weights that they were drawn with.
+    """
+    states = {module: learner_state(algorithm, module) for module in modules}
+
+    def take(runner: Any) -> None:
+        for module, state in states.items():
+            runner.module[module].set_state(state)
+
+    algorithm.env_runner_group.foreach_env_runner(take)
+
+
 def add_snapshot(algorithm: Any) -> str:
     """Add a frozen copy of the learner to the league of new episodes; return its name."""
     old: LeagueMapping = algorithm.config.policy_mapping_fn
@@ -141,6 +160,7 @@ def add_snapshot(algorithm: Any) -> str:
         new_should_module_be_updated=[MAIN],
     )
     algorithm.set_state({"learner_group": {"learner": {"rl_module": {name: weights}}}})
+    send_weights(algorithm, [name])
     algorithm.config._is_frozen = False  # so that runners started later know the league too
     algorithm.config.multi_agent(policy_mapping_fn=mapping)
     algorithm.config.freeze()
@@ -219,6 +239,7 @@ def restore(config: PPOConfig, folder: Path) -> Any:
     """
     algorithm = config.build_algo()
     algorithm.restore_from_path(str((folder / "ray").absolute()))
+    send_weights(algorithm, [MAIN, *league_of(algorithm)])
     return algorithm
 
 
