@@ -16,16 +16,20 @@ REQUIREMENTS := pyproject.toml constraints.txt
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # with -j too, never two pips at once in one environment
-.PHONY: help train test lint bench clean
+.PHONY: help train test test-adapters lint bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 train: $(VENV)/.installed-train ## train and evaluate a policy (CONFIG=configs/crapo_quick.toml)
 	$(RUN) training.train "$(CONFIG)"
 
 test: $(VENV)/.installed-dev ## run the tests (PYTEST_ARGS="-x -m 'not slow'")
 	$(RUN) pytest $(PYTEST_ARGS)
+
+test-adapters: $(VENV)-rllib/.installed $(VENV)-agilerl/.installed ## test RLlib and AgileRL, each in its own environment
+	$(VENV)-rllib/bin/python -m pytest -p no:xdist tests/test_rllib.py tests/test_adapters.py -k "rllib or RLlib"
+	$(VENV)-agilerl/bin/python -m pytest -p no:xdist tests/test_agilerl.py tests/test_adapters.py -k "agilerl or Gymnasium"
 
 lint: $(VENV)/.installed-dev ## check style, format and types
 	$(RUN) ruff check
@@ -35,8 +39,8 @@ lint: $(VENV)/.installed-dev ## check style, format and types
 bench: $(VENV)/.installed-bench ## measure the speed beside that of other libraries
 	$(RUN) crapo_env.bench --json runs/bench/bench.json --picture runs/bench/bench.png $(BENCH_ARGS)
 
-clean: ## remove .venv, caches and builds; runs/ stays
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+clean: ## remove the environments, caches and builds; runs/ stays
+	rm -rf $(VENV) $(VENV)-rllib $(VENV)-agilerl build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:
@@ -62,3 +66,23 @@ $(VENV)/.installed-bench: $(REQUIREMENTS) | $(VENV)/.created
 $(VENV)/.installed-dev: $(REQUIREMENTS) | $(VENV)/.created
 	$(call install,dev)
 	@cp -p $@ $(VENV)/.installed-train # dev includes train
+
+# Frameworks that contradict constraints.txt get environments of their own, with all of its lines but
+# those for which they want other versions.
+RLLIB_WANTS := gymnasium
+AGILERL_WANTS := filelock|pandas|pettingzoo|tensordict|virtualenv
+
+define install_apart
+	$(VENV)/bin/python -m venv $(VENV)-$(1)
+	@touch $@.begun
+	grep -vE '^($(2))==' constraints.txt > $(VENV)-$(1)/constraints.txt
+	$(VENV)-$(1)/bin/python -m pip install --editable ".[adapters-$(1),test]" \
+		--constraint $(VENV)-$(1)/constraints.txt
+	@mv $@.begun $@
+endef
+
+$(VENV)-rllib/.installed: $(REQUIREMENTS) | $(VENV)/.created
+	$(call install_apart,rllib,$(RLLIB_WANTS))
+
+$(VENV)-agilerl/.installed: $(REQUIREMENTS) | $(VENV)/.created
+	$(call install_apart,agilerl,$(AGILERL_WANTS))

@@ -5,6 +5,7 @@ decides, chance with known probabilities, and each seat has a history of what it
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class LazyGame:
         node: what chance decides now, None if a player is on turn or the game is over.
         legal: legal actions of the player on turn, ascending.
         log: who saw it and what happened, for all outcomes and actions; the seat -1 is everybody.
-        rewards, returns: (seats,) float32, of the last decision and of the whole game.
+        rewards, returns: (seats,) float64, of the last decision and of the whole game.
     """
 
     def __init__(
@@ -52,8 +53,8 @@ class LazyGame:
         self.num_seats = int(self.games["num_players"][0])
         self.dealt = False
         self.legal: list[int] = []
-        self.rewards = np.zeros(self.num_seats, np.float32)
-        self.returns = np.zeros(self.num_seats, np.float32)
+        self.rewards = np.zeros(self.num_seats)
+        self.returns = np.zeros(self.num_seats)
         self.log: list[tuple[int, str]] = []
         self._history: list[int] = []
         self._action = DEAL
@@ -97,7 +98,7 @@ class LazyGame:
             return
         self.chance.play(self.games, self._action, self._drawn)
         self.dealt = True
-        self.rewards = self.games["rewards"][0, : self.num_seats].copy()
+        self.rewards = _exact(self.games["rewards"][0, : self.num_seats])
         self.returns = self.returns + self.rewards
         observations, masks, legal, num_legal = self._scratch()
         self.game.refresh(self.games, observations, masks, legal, num_legal)
@@ -165,6 +166,13 @@ class LazyGame:
         other.log, other._history = self.log.copy(), self._history.copy()
         other._drawn = self._drawn.copy()
         return other
+
+
+def _exact(rewards: np.ndarray) -> np.ndarray:
+    """Return float32 rewards as float64, nearest to the fractions meant: thirds add up to 0."""
+    if not rewards.any():
+        return np.zeros(len(rewards))
+    return np.array([float(Fraction(float(r)).limit_denominator(1000)) for r in rewards])
 
 
 def outcome_to_string(outcome: int) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from crapo_env import reis_nos_cantos
 from crapo_env.cards import NUM_CARDS
 from crapo_env.env import CardGameEnv
-from crapo_env.game import DEAL, Chance, Game
+from crapo_env.game import DEAL, Chance, Game, Option
 from crapo_env.lazy import LazyGame, outcome_to_string
 from crapo_env.registry import GAMES
 from crapo_env.reis_nos_cantos.small import small_chance
@@ -48,20 +48,29 @@ class Variant(NamedTuple):
         Raises:
             ValueError: if a value is wrong.
         """
-        known = {option.name: option.values for option in self.game.options}
         options = dict(self.options)
-        for name, values in known.items():
-            if name in parameters:
-                texts = {str(value): value for value in values}
-                value = parameters[name]
-                options[name] = texts.get(value, value) if isinstance(value, str) else value
+        for option in self.game.options:
+            if option.name in parameters:
+                texts = {as_parameter(option, value): value for value in option.values}
+                value = parameters[option.name]
+                options[option.name] = texts.get(value, value) if isinstance(value, str) else value
         return self.game.read_options(options)
 
 
+def as_parameter(option: Option, value: Any) -> Any:
+    """Return the value of an option as OpenSpiel takes it.
+
+    Truth values, numbers of a range and texts stay as they are. A number among texts gets a word
+    before it, `first_player=player_0`, because OpenSpiel reads "0" as a number.
+    """
+    if option.range is not None or isinstance(value, str | bool):
+        return value
+    return f"{option.name.rpartition('_')[2]}_{value}"
+
+
 def as_parameters(game: Game, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options as OpenSpiel takes them: truth values, numbers of a range, else texts."""
-    plain = {o.name for o in game.options if o.range is not None or isinstance(o.default, bool)}
-    return {name: value if name in plain else str(value) for name, value in options.items()}
+    """Return options as OpenSpiel takes them."""
+    return {option.name: as_parameter(option, options[option.name]) for option in game.options}
 
 
 SMALL_REIS = Variant(

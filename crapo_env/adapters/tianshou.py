@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from crapo_env.registration import GYMNASIUM_ENVIRONMENTS
+from crapo_env.registry import find_game
 
 try:
     import tianshou  # noqa: F401
@@ -41,10 +42,9 @@ class MaskedEnv(gym.Wrapper[dict[str, Any], Any, np.ndarray, Any]):
             raise ValueError(f"there is no game {game!r}; the games are {', '.join(names)}")
         env = gym.make(names[game], disable_env_checker=True, **arguments)
         super().__init__(env)
-        assert isinstance(env.action_space, spaces.Discrete)
-        self.observation_space = spaces.Dict(
-            {"obs": env.observation_space, "mask": spaces.MultiBinary(int(env.action_space.n))}
-        )
+        self.game = find_game(game)
+        mask = spaces.MultiBinary(len(self.game.actions))
+        self.observation_space = spaces.Dict({"obs": env.observation_space, "mask": mask})
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
