@@ -9,12 +9,13 @@ pytest.importorskip("agilerl")
 
 from crapo_env.adapters.agilerl import make_vector
 from crapo_env.adapters.gymnasium import SingleAgentVectorEnv
-from training.frameworks import agilerl_dqn
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # AgileRL's own and its dependencies'
 
 
 def test_agilerl_trains_by_the_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from training.frameworks import agilerl_dqn  # here, where its warnings are ignored
+
     played, illegal = 0, 0
     step = SingleAgentVectorEnv.step
 
