@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from crapo_env.cards import CARD_NAMES, NUM_CARDS
-from crapo_env.game import DEAL, Chance, ChanceNode, Game
+from crapo_env.chance import DEAL, Chance, ChanceNode
+from crapo_env.game import Game
 from crapo_env.registry import find_game
 
 CHANCE = -1  # on turn: chance

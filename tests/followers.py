@@ -14,7 +14,7 @@ import pytest
 from conftest import Setting
 
 from crapo_env.batch import Batch
-from crapo_env.game import DEAL
+from crapo_env.chance import DEAL
 from crapo_env.registration import GYMNASIUM_ENVIRONMENTS
 from crapo_env.seeds import FIRST_EVALUATION_SEED
 

@@ -14,6 +14,7 @@ from typing import Any
 import ray
 
 from crapo_env.adapters import rllib
+from training.option_text import read_option
 
 OBJECT_STORE = 400 * 2**20  # bytes, on one machine
 
@@ -34,12 +35,6 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def read_options(texts: Sequence[str]) -> dict[str, Any]:
-    """Return rule options written as NAME=VALUE, numbers as integers."""
-    pairs = [text.partition("=") for text in texts]
-    return {name: int(value) if value.isdigit() else value for name, _, value in pairs}
-
-
 def start_ray(address: str | None, runners: int) -> None:
     """Join a cluster, or start Ray on this machine with what the run needs."""
     if address is not None:
@@ -57,7 +52,7 @@ def build(args: argparse.Namespace) -> Any:
     restoring = args.restore and (args.out / rllib.LEAGUE_FILE).exists()
     config = rllib.make_config(
         args.game,
-        read_options(args.option),
+        dict(map(read_option, args.option)),
         num_env_runners=args.num_env_runners,
         league=rllib.saved_league(args.out) if restoring else ("past_0",),
         hidden_sizes=args.hidden,

@@ -15,8 +15,9 @@ import numpy as np
 
 from crapo_env import reis_nos_cantos
 from crapo_env.cards import NUM_CARDS
+from crapo_env.chance import DEAL, Chance
 from crapo_env.env import CardGameEnv
-from crapo_env.game import DEAL, Chance, Game, Option
+from crapo_env.game import Game, Option
 from crapo_env.lazy import LazyGame, outcome_to_string
 from crapo_env.registry import GAMES
 from crapo_env.reis_nos_cantos.small import small_chance

@@ -167,11 +167,18 @@ def add_snapshot(algorithm: Any) -> str:
     return name
 
 
+def make_module_spec(hidden_sizes: Sequence[int]) -> RLModuleSpec:
+    """Return the networks of a module: policy and value, legal actions alone."""
+    model = DefaultModelConfig(fcnet_hiddens=list(hidden_sizes), vf_share_layers=False)
+    return RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model)
+
+
 def make_config(
     game: str,
     options: Mapping[str, Any] | None = None,
     *,
     num_env_runners: int = 0,
+    games_per_runner: int = 8,
     league: Sequence[str] = ("past_0",),
     hidden_sizes: Sequence[int] = (256, 256),
     batch_size: int = 4096,
@@ -183,6 +190,7 @@ def make_config(
         game: name of a game.
         options: rule options.
         num_env_runners: processes that play; 0: the driver plays.
+        games_per_runner: games that each of them plays side by side.
         league: the snapshots there are from the start, with weights drawn at random.
         hidden_sizes: layers of the networks.
         batch_size: decisions of an iteration.
@@ -190,21 +198,22 @@ def make_config(
     """
     env_config = {"game": game, **(options or {})}
     seats = make_env(env_config).possible_agents
-    spec = RLModuleSpec(
-        module_class=ActionMaskingTorchRLModule,
-        model_config=DefaultModelConfig(fcnet_hiddens=list(hidden_sizes), vf_share_layers=False),
-    )
     names = [MAIN, *league]
+    modules = dict.fromkeys(names, make_module_spec(hidden_sizes))
     return (
         PPOConfig()
         .environment(env=make_env_by_name(), env_config=env_config, disable_env_checking=True)
-        .env_runners(num_env_runners=num_env_runners, rollout_fragment_length="auto")
+        .env_runners(
+            num_env_runners=num_env_runners,
+            num_envs_per_env_runner=games_per_runner,
+            rollout_fragment_length="auto",
+        )
         .multi_agent(
             policies=set(names),
             policy_mapping_fn=LeagueMapping(seats, league),
             policies_to_train=[MAIN],
         )
-        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=dict.fromkeys(names, spec)))
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=modules))
         .training(
             train_batch_size_per_learner=batch_size,
             minibatch_size=min(512, batch_size),

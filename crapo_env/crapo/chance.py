@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from crapo_env.cards import NUM_CARDS
+from crapo_env.chance import DEAL, Chance, ChanceNode
 from crapo_env.crapo import kernels
 from crapo_env.crapo.actions import DRAW, FROM_HAND
 from crapo_env.crapo.effects import apply
@@ -23,7 +24,6 @@ from crapo_env.crapo.state import (
     TURNED_CARDS,
     decided_starter,
 )
-from crapo_env.game import DEAL, Chance, ChanceNode
 from crapo_env.jit import njit
 from crapo_env.runs import top_card
 

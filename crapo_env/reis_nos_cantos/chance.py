@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from crapo_env.cards import KING, NUM_CARDS, NUM_RANKS, seed_game
-from crapo_env.game import DEAL, Chance, ChanceNode
+from crapo_env.chance import DEAL, Chance, ChanceNode
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END
 from crapo_env.reis_nos_cantos.hidden import resample

@@ -1,7 +1,7 @@
 """Reis nos cantos with a few cards only: the same rules, small enough for exact solutions."""
 
 from crapo_env.cards import NUM_CARDS, NUM_RANKS
-from crapo_env.game import Chance
+from crapo_env.chance import Chance
 from crapo_env.reis_nos_cantos.chance import Pack
 from crapo_env.reis_nos_cantos.state import NUM_CROSSES
 

@@ -6,6 +6,7 @@ the mean returns of greedy play before and after.
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from agilerl.algorithms.dqn import DQN
@@ -13,24 +14,12 @@ from agilerl.components.replay_buffer import ReplayBuffer
 from agilerl.training.train_off_policy import train_off_policy
 
 from crapo_env.adapters.agilerl import make_vector
+from training.option_text import read_option
 
 
-def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
-    """Train, and return the mean returns before and after."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--game", default="reis_nos_cantos")
-    parser.add_argument("--target", type=int, default=1, help="points that end a match")
-    parser.add_argument("--opponent", default="random")
-    parser.add_argument("--steps", type=int, default=40_000, help="decisions of the learner")
-    parser.add_argument("--num-envs", type=int, default=64)
-    parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    torch.manual_seed(args.seed)
-    options = {"target": args.target} if args.game == "reis_nos_cantos" else {}
-    env = make_vector(args.game, args.num_envs, opponent=args.opponent, **options)
-    env.reset(seed=args.seed)
-    agent = DQN(
+def make_agent(env: Any) -> DQN:
+    """Return a double DQN for a vector environment."""
+    return DQN(
         env.single_observation_space,
         env.single_action_space,
         net_config={"encoder_config": {"hidden_size": [128]}, "head_config": {"hidden_size": [64]}},
@@ -39,6 +28,24 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
         learn_step=16,
         tau=0.01,
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
+    """Train, and return the mean returns before and after."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="reis_nos_cantos")
+    parser.add_argument("--options", nargs="*", default=["target=1"], help="rules, NAME=VALUE")
+    parser.add_argument("--opponent", default="random")
+    parser.add_argument("--steps", type=int, default=40_000, help="decisions of the learner")
+    parser.add_argument("--num-envs", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    torch.manual_seed(args.seed)
+    options = dict(map(read_option, args.options))
+    env = make_vector(args.game, args.num_envs, opponent=args.opponent, **options)
+    env.reset(seed=args.seed)
+    agent = make_agent(env)
     before = agent.test(env, loop=4)
     train_off_policy(
         env=env,

@@ -19,6 +19,7 @@ from tianshou.utils.net.common import MLP
 from torch import nn
 
 from crapo_env.adapters.tianshou import MaskedEnv
+from training.option_text import read_option
 
 
 class QNetwork(nn.Module):
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     """Train, and return the mean returns before and after."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--game", default="reis_nos_cantos")
-    parser.add_argument("--target", type=int, default=1, help="points that end a match")
+    parser.add_argument("--options", nargs="*", default=["target=1"], help="rules, NAME=VALUE")
     parser.add_argument("--opponent", default="greedy")
     parser.add_argument("--steps", type=int, default=40_000, help="decisions of the learner")
     parser.add_argument("--evaluate", type=int, default=200, help="games of an evaluation")
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
-    options = {"target": args.target} if args.game == "reis_nos_cantos" else {}
+    options = dict(map(read_option, args.options))
 
     def make() -> MaskedEnv:
         return MaskedEnv(args.game, opponent=args.opponent, **options)

@@ -19,6 +19,7 @@ from torch import nn
 from torchrl.modules import MaskedCategorical
 
 from crapo_env.adapters.torchrl import BatchEnv
+from training.option_text import read_option
 
 
 def make_policy(env: BatchEnv) -> ProbabilisticTensorDictSequential:
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     """Train, and return the mean returns against random play before and after."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--game", default="reis_nos_cantos")
-    parser.add_argument("--target", type=int, default=1, help="points that end a match")
+    parser.add_argument("--options", nargs="*", default=["target=1"], help="rules, NAME=VALUE")
     parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--evaluate", type=int, default=512, help="games of an evaluation")
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
-    options = {"target": args.target} if args.game == "reis_nos_cantos" else {}
+    options = dict(map(read_option, args.options))
     env = BatchEnv(args.game, args.num_envs, seed=args.seed, **options)
     judge = BatchEnv(args.game, args.evaluate, seed=2**62, **options)
     policy = make_policy(env)
