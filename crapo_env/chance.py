@@ -1,4 +1,4 @@
-"""How a game says what chance decides: which hidden card is seen next, and with what probability."""
+"""How a game says what chance decides: which hidden card is seen next, and how likely each is."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,26 +32,3 @@ class Chance:
     redraw: Callable[[np.ndarray, int, int], dict[int, int]]  # (games, seat, seed): new hidden card
     max_return: Callable[[Mapping[str, Any]], float]  # bound on what a seat receives in a game
     pays_at_end: Callable[[Mapping[str, Any]], bool]  # whether nothing is paid before
-
-
-@dataclass(frozen=True)
-class Features:
-    """What a scorer of actions sees of a game: the position that each legal action leads to.
-
-    All features are int8 from 0 to the `high` of their field. Those of a position are public to the
-    seat that sees it; a policy gets them through `states_behind`.
-    """
-
-    position: FieldTable  # of a position, as one seat sees it
-    hidden: FieldTable  # of what this seat cannot see, for critics in training
-    # Kernels; `rows` (k,) are indices of games, `out` is written in place, one row each.
-    write_afterstates: Callable[..., int]  # (games, rows, legal, num_legal, out): of every action
-    write_positions: Callable[..., None]  # (games, rows, seats, out): of the position as it stands
-    write_hidden: Callable[..., None]  # (games, rows, seats, out)
-    potential: np.ndarray  # (len(position),) float32: a position's potential, for reward shaping
-
-    def digest(self) -> str:
-        """Return a hash of both tables: what a network of this input depends on."""
-        tables = (self.position.fields, self.hidden.fields)
-        text = json.dumps([[[f.name, f.shape, f.high] for f in fields] for fields in tables])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
