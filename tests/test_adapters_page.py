@@ -54,5 +54,5 @@ def test_maskable_ppo_learns_on_the_self_play_environment() -> None:
     pytest.importorskip("sb3_contrib")
     from training.frameworks import maskable_ppo
 
-    before, after = maskable_ppo.main(["--steps", "60000", "--opponents", "random"])
-    assert after > before
+    before, after = maskable_ppo.main(["--steps", "60000", "--opponents", "greedy"])
+    assert after > before + 0.1

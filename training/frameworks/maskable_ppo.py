@@ -14,12 +14,14 @@ from sb3_contrib import MaskablePPO
 from crapo_env.adapters.sb3 import SelfPlayVecEnv
 from crapo_env.bots import make_policy
 from crapo_env.registry import find_game
+from training.option_text import read_option
 
 
 def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     """Train, and return the mean returns of the first and of the last games."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--game", default="reis_nos_cantos")
+    parser.add_argument("--options", nargs="*", default=["target=1"], help="rules, NAME=VALUE")
     parser.add_argument("--opponents", nargs="+", default=["random", "greedy"])
     parser.add_argument("--steps", type=int, default=200_000, help="decisions of the learner")
     parser.add_argument("--num-envs", type=int, default=64)
@@ -28,7 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     torch.set_num_threads(1)
     game = find_game(args.game)
     opponents = [make_policy(spec, game, k) for k, spec in enumerate(args.opponents)]
-    env = SelfPlayVecEnv(game, args.num_envs, opponents, seed=args.seed, skip_forced=True)
+    options = dict(map(read_option, args.options))
+    env = SelfPlayVecEnv(
+        game, args.num_envs, opponents, options=options, seed=args.seed, skip_forced=True
+    )
     model = MaskablePPO(
         "MlpPolicy",
         env,
