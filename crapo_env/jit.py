@@ -20,7 +20,8 @@ import numpy as np
 from numba.core import config
 
 PACKAGE = Path(__file__).parent
-SHARED = tuple(PACKAGE / f"{name}.py" for name in ("jit", "bits", "cards", "runs", "game"))
+_SHARED_NAMES = ("jit", "bits", "cards", "runs", "chance", "game")
+SHARED = tuple(PACKAGE / f"{name}.py" for name in _SHARED_NAMES)
 
 
 def _source_digest(part: str) -> str:
