@@ -1,5 +1,6 @@
 """What the engine promises, for any seed and any choices: cards, masks, ends, rewards, batches."""
 
+import multiprocessing
 from typing import Any
 
 import numba
@@ -160,6 +161,33 @@ def test_the_results_do_not_depend_on_batch_size_or_threads(seating: Setting, th
             part.step(choose(part, picks[rows]))
             for name in ("games", "observations", "masks", "rewards", "ended", "num_legal"):
                 assert getattr(part, name).tobytes() == getattr(whole, name)[rows].tobytes(), name
+
+
+def play_and_send(batch: Batch, pipe: Any) -> None:
+    """Play a batch on and send what it shows; runs in a child process."""
+    for pick in random_picks(5, 30):
+        batch.step(choose(batch, np.arange(pick, pick + len(batch))))
+    pipe.send(batch.observations.tobytes() + batch.games.tobytes())
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_threads_survive_a_new_process(method: str) -> None:
+    """A batch whose threads are running goes on in a forked or spawned child, and here as well."""
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot {method}")
+    context = multiprocessing.get_context(method)
+    batch = Batch("crapo", 8, threads=2)
+    batch.reset(3)
+    batch.step(choose(batch, np.zeros(8, int)))  # from here on the threads exist
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=play_and_send, args=(batch, sender))
+    child.start()
+    assert receiver.poll(60), "the child has not answered"
+    seen = receiver.recv()
+    child.join()
+    again, there = context.Pipe(duplex=False)
+    play_and_send(batch, there)
+    assert again.recv() == seen
 
 
 def test_auto_reset_deals_from_the_generator_of_the_ended_game(seating: Setting) -> None:
