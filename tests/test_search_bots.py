@@ -10,12 +10,12 @@ from conftest import Setting
 
 from crapo_env.batch import NO_ACTION, Batch
 from crapo_env.bots import crapo_choice, list_policies, make_policy, reis_choice
-from crapo_env.bots.crapo_greedy import _RANKS as CRAPO_RANKS
-from crapo_env.bots.reis_greedy import _RANKS as REIS_RANKS
+from crapo_env.bots.crapo_greedy import RANKS as CRAPO_RANKS
+from crapo_env.bots.reis_greedy import RANKS as REIS_RANKS
 from crapo_env.game import Game
 from crapo_env.registry import find_game
 
-SPECS = ("heuristic", "planner:nodes=40", "search:playouts=30")
+SPECS = ("heuristic", "planner:nodes=40", "search:playouts=30", "ismcts:playouts=30")
 DETERMINISTIC = (("heuristic", 300), ("planner:nodes=40", 40))
 GREEDY_KERNELS: dict[str, tuple[Any, np.ndarray]] = {
     "crapo": (crapo_choice.choose_in_all, CRAPO_RANKS),
@@ -71,7 +71,7 @@ def test_playouts_choose_what_the_greedy_bot_chooses(setting: Setting) -> None:
         batch.step(walker.act(batch.observations, batch.masks) if step % 4 == 3 else expected)
 
 
-@pytest.mark.parametrize("spec", ["planner", "search:playouts=40"])
+@pytest.mark.parametrize("spec", ["planner", "search:playouts=40", "ismcts:playouts=400"])
 def test_a_win_by_moves_that_free_a_space_is_found_in_crapo(spec: str) -> None:
     """The 8h must go to the 9s before the 9c can go to the Td; the greedy bot passes."""
     written = "Jc Td | 9c 8h | Th 9s | Kh | Kd | Ks | Kc | Kh"
@@ -82,7 +82,7 @@ def test_a_win_by_moves_that_free_a_space_is_found_in_crapo(spec: str) -> None:
     assert batch.games["rewards"][0].tolist() == [1, -1]
 
 
-@pytest.mark.parametrize("spec", ["heuristic", "planner", "search:playouts=40"])
+@pytest.mark.parametrize("spec", ["heuristic", "planner", "search:playouts=40", "ismcts"])
 def test_a_win_that_needs_a_pile_move_is_found_in_reis_nos_cantos(spec: str) -> None:
     piles = {"N": "Jh", "E": "Ts", "S": "6d", "W": "3d"}
     batch = positions_reis.position(piles, ["9d 4h", "2c 2s"], target=1)
@@ -146,7 +146,7 @@ def test_a_search_by_time_chooses_a_legal_move(game: Game) -> None:
         ("planner:nodes=0", "nodes of planner is from 1 to"),
         ("planner:", "is no setting of planner: nodes="),
         ("greedy:nodes=5", "no policy 'greedy:nodes=5'"),
-        ("checkpoint:a+search:ms=5", "search with a learned policy is not built"),
+        ("checkpoint:a+search:ms=5", "there is no checkpoint a"),
     ],
 )
 def test_a_bad_setting_is_an_error_that_lists_what_exists(

@@ -4,6 +4,7 @@ A spec is a name such as `greedy`, a name with settings such as `planner:nodes=3
 what it loads, such as `checkpoint:runs/last`.
 """
 
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -22,13 +23,15 @@ from crapo_env.bots import (
     reis_value,
 )
 from crapo_env.bots.crapo_greedy import CrapoGreedy
+from crapo_env.bots.evaluators import PolicyEvaluator
 from crapo_env.bots.planning import HeuristicPolicy, PlannerPolicy
 from crapo_env.bots.policy import Policy
 from crapo_env.bots.random_bot import FirstLegalPolicy, RandomPolicy
 from crapo_env.bots.reis_greedy import ReisGreedy
 from crapo_env.bots.search import SearchKernels, SearchPolicy
-from crapo_env.bots.specs import Bot, Setting
+from crapo_env.bots.specs import Bot, Setting, choice
 from crapo_env.bots.tree import MAX_NODES
+from crapo_env.bots.tree_search import TreeSearchPolicy, make_with_playouts
 from crapo_env.game import Game
 from crapo_env.jit import announce_compilation
 
@@ -39,6 +42,12 @@ _BUDGETS = (
     Setting("ms", 0, 0, 10**6, "milliseconds of a decision instead, if not 0"),
 )
 _TRUST = "playouts that the planner's value counts for"
+_TREE = (
+    Setting("width", 8, 1, 1024, "simulations side by side"),
+    Setting("explore", 100, 0, 10**4, "per cent of the weight of chances against means"),
+)
+_CHANCE = Setting("trust", 50, 0, 100, "per cent that the heuristic's choice is likely")
+_STAGES = {"reis_nos_cantos": "round_number"}  # the field whose change ends a simulation
 
 _FOR_ALL_GAMES = {
     "random": Bot("A uniformly random legal action, from a generator of its own.", RandomPolicy),
@@ -83,6 +92,18 @@ _FOR_ONE_GAME = {
                 Setting("nodes", 150, 1, 1000, "positions expanded to find them"),
                 Setting("trust", 0, 0, 10**6, _TRUST),
                 Setting("horizon", 6, 1, 1000, "turns until a playout is valued"),
+                Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
+            ),
+        ),
+        "ismcts": Bot(
+            "Grows a tree of actions over redraws of hidden cards; playouts judge its leaves.",
+            partial(make_with_playouts, make_evaluator=crapo_search.make_evaluator, stage=None),
+            (
+                *_BUDGETS,
+                *_TREE,
+                _CHANCE,
+                choice("rollout", "who plays on", tuple(crapo_search.ROLLOUTS)),
+                Setting("horizon", 6, 0, 1000, "turns until a playout is valued"),
                 Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
             ),
         ),
@@ -131,8 +152,25 @@ _FOR_ONE_GAME = {
                 Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
             ),
         ),
+        "ismcts": Bot(
+            "Grows a tree of actions over redraws of hidden cards; playouts judge its leaves.",
+            partial(
+                make_with_playouts,
+                make_evaluator=reis_search.make_evaluator,
+                stage=_STAGES["reis_nos_cantos"],
+            ),
+            (
+                *_BUDGETS,
+                *_TREE,
+                _CHANCE,
+                choice("rollout", "who plays on", reis_search.ROLLOUTS),
+                Setting("noise", 3, 0, 100, "per cent of turns cut short in playouts"),
+            ),
+        ),
     },
 }
+# What a policy that says probabilities and values becomes by `SPEC+search`.
+_LED_SEARCH = Bot("", TreeSearchPolicy, (*_BUDGETS, *_TREE))
 
 # Kinds that load something: "module:function", imported on first use, so that no heavy package is
 # needed before. The function is called as function(argument, game, seed) and returns a Policy.
@@ -153,7 +191,11 @@ def list_policies(game: Game) -> dict[str, str]:
     """Return the specs that `make_policy` takes for a game and what each policy does."""
     texts = {name: _describe(bot) for name, bot in _bots(game).items()}
     loaded = {f"{kind}:PATH": f"loaded by {target}" for kind, target in _LOADERS.items()}
-    return texts | loaded
+    led = {
+        f"{spec}+search": f"A tree search led by it. Settings: {_LED_SEARCH.describe()}."
+        for spec in loaded
+    }
+    return texts | loaded | led
 
 
 def make_policy(spec: str, game: Game, seed: int = 0) -> Policy:
@@ -167,8 +209,13 @@ def make_policy(spec: str, game: Game, seed: int = 0) -> Policy:
     Raises:
         ValueError: if there is no such policy for this game, or it has no such setting.
     """
-    if "+search" in spec:
-        raise ValueError(f"{spec!r}: search with a learned policy is not built, see bots/search.py")
+    leader, plus, search = spec.rpartition("+")
+    if plus and search.partition(":")[0] == "search":
+        evaluator = PolicyEvaluator(make_policy(leader, game, seed))
+        maker = partial(TreeSearchPolicy, evaluator=evaluator, stage=_STAGES.get(game.name))
+        policy = replace(_LED_SEARCH, maker=maker).make(search, game, seed)
+        policy.name = spec
+        return policy
     kind, colon, argument = spec.partition(":")
     if colon and argument and kind in _LOADERS:
         return _load(kind, argument, game, seed)

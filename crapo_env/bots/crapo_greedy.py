@@ -69,7 +69,7 @@ PRIORITIES = (
     Priority(_ENDS, ALWAYS, "the turn ends only when nothing else is possible"),
     Priority(_MOVES, ALWAYS, "never: they cost nothing and gain nothing, and might go to and fro"),
 )
-_RANKS = rank_table(ACTIONS, PRIORITIES, _NUM_CONDITIONS)
+RANKS = rank_table(ACTIONS, PRIORITIES, _NUM_CONDITIONS)
 _WORST = (len(PRIORITIES) + 1) * MAX_TIE
 
 
@@ -98,18 +98,18 @@ def _count_own_cards(observation: Any) -> Any:
 @njit
 def _score(a: int, is_last: bool, observation: Any) -> Any:
     """Return the place of action `a` in PRIORITIES and, below it, the preference among equals."""
-    rank = _RANKS[ALWAYS, a]
+    rank = RANKS[ALWAYS, a]
     tie = 0
     if is_last:
-        rank = min(rank, _RANKS[LAST_CARD, a])
+        rank = min(rank, RANKS[LAST_CARD, a])
     if a < SPACE_TO_FOUNDATION:
         target = a % FROM_HAND
         size = _space_size(observation, target) if target < TO_FOUNDATION else 0
         if size > 0:
-            rank = min(rank, _RANKS[ONTO_RUN, a])
+            rank = min(rank, RANKS[ONTO_RUN, a])
             tie = NUM_RANKS - size  # the longest run, so that the short ones can still move
     elif _empties(a, observation):
-        rank = min(rank, _RANKS[EMPTIES, a])
+        rank = min(rank, RANKS[EMPTIES, a])
     return rank * MAX_TIE + tie
 
 

@@ -38,7 +38,7 @@ PRIORITIES = (
     Priority(("hand_to_pile",), ALWAYS, "a card less; a free cross would serve the next player"),
     Priority(("end",), ALWAYS, "the turn ends only when nothing else is possible"),
 )
-_RANKS = rank_table(ACTIONS, PRIORITIES, _NUM_CONDITIONS)
+RANKS = rank_table(ACTIONS, PRIORITIES, _NUM_CONDITIONS)
 _WORST = (len(PRIORITIES) + 1) * MAX_TIE
 
 
@@ -60,19 +60,19 @@ def choose_actions(observations: Any, masks: Any, actions: Any) -> None:
 @njit
 def _score(a: int, is_last: bool, observation: Any) -> Any:
     """Return the place of action `a` in PRIORITIES and, below it, the preference among equals."""
-    rank = _RANKS[ALWAYS, a]
+    rank = RANKS[ALWAYS, a]
     if a >= PILE_TO_PILE:
         return rank * MAX_TIE
     card, place = a // NUM_PLACES, a % NUM_PLACES
     merit = count_cards(observation, PILES + place * NUM_CARDS)  # long piles go on longest
     if is_last:
-        rank = min(rank, _RANKS[LAST_CARD, a])
+        rank = min(rank, RANKS[LAST_CARD, a])
     if merit > 0:
-        rank = min(rank, _RANKS[ONTO_PILE, a])
+        rank = min(rank, RANKS[ONTO_PILE, a])
     else:
         merit = _count_followers(observation, card)
         if place >= NUM_CROSSES:
-            rank = min(rank, _RANKS[KING_TO_CORNER, a])  # R10: nothing else may go there
+            rank = min(rank, RANKS[KING_TO_CORNER, a])  # R10: nothing else may go there
     return rank * MAX_TIE + (NUM_RANKS - merit) * NUM_RANKS + KING - card % NUM_RANKS
 
 

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.bots.reis_heuristic import MAX_LINE, play_round
+from crapo_env.bots.evaluators import PlayoutEvaluator
+from crapo_env.bots.reis_choice import play_out
+from crapo_env.bots.reis_greedy import RANKS
+from crapo_env.bots.reis_heuristic import MAX_LINE, choose_in_all, play_round
 from crapo_env.bots.reis_planner import grow
+from crapo_env.bots.reis_value import WEIGHT_TABLE
 from crapo_env.bots.tree import NODE_DTYPE, NONE, best_leaves, write_lines
 from crapo_env.cards import mix64
 from crapo_env.jit import njit
@@ -17,6 +21,7 @@ from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
 from crapo_env.reis_nos_cantos.hidden import resample
 from crapo_env.reis_nos_cantos.rules import apply
 
+ROLLOUTS = ("heuristic", "greedy")  # who plays on at the leaves of a tree search
 LEAD_SCALE = 8.0  # a lead of so many points makes an open match e : 1
 PLAYOUT_SLOTS = 1024  # of the hash table of a turn in a playout
 CHANCE_PER_POINT = 0.01  # what a point of the planner's value adds to the chance of winning
@@ -86,6 +91,37 @@ def simulate(
 
 
 @njit
+def finish(games: Any, root: Any, seeds: Any, noise: int, weights: Any, shares: Any) -> None:
+    """Play the round of every game to its end and write the chance of each seat to win the match.
+
+    Args:
+        games: (n,) played in place; where the next round has begun nothing more is played.
+        root: (1,) the state from which the search began.
+        seeds: (n,) uint64, of the noise.
+        noise: chance of a turn cut short, in units of 2**-16.
+        weights: of the value that the players hold cards back by.
+        shares: (n, seats) float64, written in place.
+    """
+    legal, trio = np.empty(NUM_ACTIONS, np.int16), np.empty(3, games.dtype)
+    for i in range(len(games)):
+        trio[0] = games[i]
+        if games[i].round_number == root[0].round_number:
+            play_round(trio, legal, weights, noise, np.uint64(seeds[i]))
+        for p in range(shares.shape[1]):
+            shares[i, p] = _chance(trio[0], p)
+
+
+@njit
+def finish_greedily(games: Any, root: Any, seeds: Any, ranks: Any, shares: Any) -> None:
+    """Do the same as `finish` with players who never hold a card back; nothing is random."""
+    for i in range(len(games)):
+        if games[i].round_number == root[0].round_number:
+            play_out(games[i : i + 1], ranks)
+        for p in range(shares.shape[1]):
+            shares[i, p] = _chance(games[i], p)
+
+
+@njit
 def _play_line(g: Any, line: Any) -> bool:
     """Play the actions of a line and end the turn; return whether the round goes on."""
     this_round = g.round_number
@@ -127,3 +163,17 @@ def _chance(g: Any, p: int) -> Any:
     for q in range(n):
         shares += np.exp((np.float64(g.totals[p]) - g.totals[q]) / LEAD_SCALE)
     return 1.0 / shares
+
+
+def make_evaluator(rollout: int, noise: int, trust: int) -> PlayoutEvaluator:
+    """Return what judges the leaves of a tree search.
+
+    Args:
+        rollout: who plays on, an index of ROLLOUTS.
+        noise: per cent of turns cut short; the greedy player has none.
+        trust: how likely the heuristic's choice is, in per cent.
+    """
+    by_heuristic = ROLLOUTS[rollout] == "heuristic"
+    rules = (round(noise / 100 * 2**16), WEIGHT_TABLE) if by_heuristic else (RANKS,)
+    play_on = finish if by_heuristic else finish_greedily
+    return PlayoutEvaluator(play_on, rules, choose_in_all, (WEIGHT_TABLE,), trust / 100)

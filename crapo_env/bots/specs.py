@@ -10,13 +10,30 @@ from crapo_env.game import Game
 
 @dataclass(frozen=True)
 class Setting:
-    """A number that a spec may set."""
+    """A number that a spec may set, or one of some words, of which the number is the index."""
 
     name: str
     default: int
     low: int
     high: int
     meaning: str
+    words: tuple[str, ...] = ()
+
+    def read(self, text: str) -> int | None:
+        """Return the number that a text stands for, None if it stands for none."""
+        if self.words:
+            return self.words.index(text) if text in self.words else None
+        return int(text) if text.isdecimal() else None
+
+    def describe(self) -> str:
+        """Return name, default and meaning as text."""
+        default = "|".join(self.words) if self.words else self.default
+        return f"{self.name}={default} ({self.meaning})"
+
+
+def choice(name: str, meaning: str, words: tuple[str, ...]) -> Setting:
+    """Return a setting that is one of some words, the first by default."""
+    return Setting(name, 0, 0, len(words) - 1, meaning, words)
 
 
 @dataclass(frozen=True)
@@ -50,17 +67,17 @@ class Bot:
         chosen: dict[str, int] = {}
         for item in rest.split(",") if colon else ():
             key, equals, value = item.partition("=")
-            if key not in known or key in chosen or not equals or not value.isdecimal():
+            number = known[key].read(value) if key in known and key not in chosen else None
+            if number is None or not equals:
                 raise ValueError(f"{item!r} in {spec!r} is no setting of {name}: {self.describe()}")
-            setting = known[key]
-            if not setting.low <= int(value) <= setting.high:
-                bounds = f"from {setting.low} to {setting.high}"
+            if not known[key].low <= number <= known[key].high:
+                bounds = f"from {known[key].low} to {known[key].high}"
                 raise ValueError(f"{key} of {name} is {bounds}, not {value}")
-            chosen[key] = int(value)
+            chosen[key] = number
         return chosen
 
     def describe(self) -> str:
         """Return the settings with their defaults as text."""
         if not self.settings:
             return "it has none"
-        return ", ".join(f"{s.name}={s.default} ({s.meaning})" for s in self.settings)
+        return ", ".join(setting.describe() for setting in self.settings)
