@@ -10,6 +10,7 @@ from tiny_training import positions, tiny_config, tiny_network
 
 from crapo_env.batch import Batch
 from crapo_env.bots import evaluators, list_policies, make_policy
+from crapo_env.bots.random_bot import RandomPolicy
 from crapo_env.bots.tree_search import TreeSearchPolicy
 from crapo_env.game import Game
 from training.checkpoint import make_card, save_checkpoint
@@ -97,6 +98,24 @@ def test_the_tree_goes_on_in_the_same_turn_and_begins_anew_after_a_draw(game: Ga
     assert fresh > 0
 
 
+def test_a_kept_tree_obeys_a_mask_that_forbids_more(game: Game) -> None:
+    """The tree cannot know of arrangements from before its root (C36); the mask does."""
+    policy = make_search(game, "ismcts:playouts=64")
+    batch = Setting(game, {}).batch(1)
+    batch.reset(6)
+    forbidden = 0
+    for _ in range(60):
+        kept = policy._kept.get(batch.observations[0].tobytes())
+        mask = batch.masks.copy()
+        if kept and batch.num_legal[0] > 2:
+            mask[0, max(kept.children, key=kept.visits_of)] = 0
+            forbidden += 1
+        action = policy.act(batch.observations, mask)
+        assert mask[0, action[0]] == 1
+        batch.step(action)
+    assert forbidden > 0
+
+
 def test_other_playouts_lead_to_other_counts(game: Game) -> None:
     batch = middle_of_games(Setting(game, {}), 6, 20)
     counts = []
@@ -152,26 +171,41 @@ def test_a_network_leads_a_search(game: Game, checkpoint: str) -> None:
     assert policy.name == f"{checkpoint}+search:playouts=16,width=4"
     chosen = policy.act(observations, masks)
     assert masks[np.arange(12), chosen].all()
-    many = masks.sum(axis=1) > 1
     assert {int(visits.sum()) for visits in policy.visits} <= {0, 16}
-    leader: Any = make_policy(checkpoint, game)
-    by_chance = make_search(game, f"{checkpoint}+search:playouts=16,width=4,explore=10000")
-    by_chance.act(observations, masks)
-    chances = leader.evaluate(observations, masks)[0]
-    for visits, row in zip(np.array(by_chance.visits)[many], chances[many], strict=True):
-        assert visits[row.argmax()] >= visits.max() - 4, "visits follow the chances"
+
+
+class Leader(RandomPolicy):
+    """Says that the last legal action is likely and gives every position the same value."""
+
+    def evaluate(self, observations: np.ndarray, masks: np.ndarray) -> tuple[Any, np.ndarray]:
+        last = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+        chances = 0.1 * masks / masks.sum(axis=1, keepdims=True)
+        chances[np.arange(len(masks)), last] += 0.9
+        return chances, np.full(len(masks), 0.6)
+
+
+def test_a_search_tries_most_what_its_leader_thinks_likely(game: Game) -> None:
+    batch = middle_of_games(Setting(game, {}), 6, 21)
+    policy = TreeSearchPolicy(
+        game,
+        1,
+        evaluator=evaluators.PolicyEvaluator(Leader(game)),
+        stage=None,
+        playouts=40,
+        ms=0,
+        width=2,
+        explore=100,
+    )
+    policy.act(batch.observations, batch.masks)
+    for visits, n, legal in zip(policy.visits, batch.num_legal, batch.legal, strict=True):
+        assert visits[legal[n - 1]] > 20, "more than half of them"
 
 
 def test_a_network_counts_for_the_player_on_turn(seating: Setting) -> None:
     """What he does not expect to win is shared by the others."""
     batch = middle_of_games(seating, 8, 21)
 
-    class Sure(type(make_policy("random", seating.game))):  # type: ignore[misc]
-        def evaluate(self, observations: Any, masks: Any) -> Any:
-            return masks / masks.sum(axis=1, keepdims=True), np.full(len(masks), 0.6)
-
-    policy = Sure(seating.game, seed=0)
-    judge = evaluators.PolicyEvaluator(policy)
+    judge = evaluators.PolicyEvaluator(Leader(seating.game))
     _, shares = judge.evaluate(batch, batch.games[:1], np.zeros(8, np.uint64))
     n = shares.shape[1]
     rest = np.full((8, n), 0.2 / (n - 1))
@@ -182,6 +216,6 @@ def test_a_network_counts_for_the_player_on_turn(seating: Setting) -> None:
 def test_only_what_says_chances_and_values_can_lead_a_search(game: Game, checkpoint: str) -> None:
     with pytest.raises(ValueError, match="greedy says no probabilities and values"):
         make_policy("greedy+search:playouts=4", game)
-    with pytest.raises(ValueError, match="'nodes=4' in .* is no setting of search: playouts=400"):
+    with pytest.raises(ValueError, match=r"'nodes=4' in .* is no setting of search: playouts=400"):
         make_policy(f"{checkpoint}+search:nodes=4", game)
     assert "A tree search led by it" in list_policies(game)["checkpoint:PATH+search"]

@@ -45,6 +45,10 @@ class Node:
         self.visits = 0
         self.totals = [0.0] * num_seats
 
+    def visits_of(self, action: int) -> int:
+        """Return how often an action was tried."""
+        return self.children[action].visits if action in self.children else 0
+
     def choose(self, legal: list[int], seat: int, explore: float) -> int:
         """Return the legal action to try next for the player on turn.
 
@@ -114,13 +118,14 @@ class TreeSearchPolicy(Policy):
         self.visits = [np.zeros(masks.shape[1], np.int64) for _ in masks]
         actions = np.empty(len(masks), np.int64)
         for i, (observation, mask) in enumerate(zip(observations, masks, strict=True)):
-            legal = np.flatnonzero(mask)
+            legal = np.flatnonzero(mask).tolist()
             actions[i] = legal[0]
             if len(legal) > 1:
                 root = self._search(observation, mask)
-                for action, child in root.children.items():
-                    self.visits[i][action] = child.visits
-                actions[i] = legal[np.argmax(self.visits[i][legal])]
+                for action in legal:
+                    self.visits[i][action] = root.visits_of(action)
+                actions[i] = np.argmax(self.visits[i])
+                self._keep(root.children[actions[i]], int(actions[i]), observation, mask)
         return actions
 
     def _search(self, observation: np.ndarray, mask: np.ndarray) -> Node:
@@ -141,11 +146,9 @@ class TreeSearchPolicy(Policy):
             self._simulate(root, batch, observation, mask, np.uint64(seed) + np.uint64(done))
             done += self._width
             if self._seconds and time.perf_counter() - begin >= self._seconds:
-                break
+                return root
             if not self._seconds and done >= self._playouts:
-                break
-        self._keep(root, batch, observation, mask)
-        return root
+                return root
 
     def _redraw(self, batch: Batch, observation: np.ndarray, mask: np.ndarray, seed: int) -> None:
         """Fill the batch with states that the player may be in, what he may do as he was told."""
@@ -203,9 +206,9 @@ class TreeSearchPolicy(Policy):
             return False
         return self._stage is None or batch.games[self._stage][i] == start[self._stage][0]
 
-    def _keep(self, root: Node, batch: Batch, observation: np.ndarray, mask: np.ndarray) -> None:
-        """Keep the best child's tree if its action leads to one observation, whatever is hidden."""
-        action, child = max(root.children.items(), key=lambda item: item[1].visits)
+    def _keep(self, child: Node, action: int, observation: np.ndarray, mask: np.ndarray) -> None:
+        """Keep the tree of a move that leads to one observation, whatever is hidden."""
+        batch = self._batches[len(child.totals)]
         self._redraw(batch, observation, mask, 0)
         batch.step(np.full(len(batch), action))
         seen = batch.observations
