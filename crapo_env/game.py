@@ -253,7 +253,7 @@ class Features:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each game is one object
 class Game:
     """A game: its facts, its tables and the functions that play it.
 

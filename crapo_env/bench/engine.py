@@ -10,7 +10,7 @@ import numpy as np
 from crapo_env.adapters.gymnasium import SingleAgentEnv
 from crapo_env.batch import NO_ACTION, Batch, sample_legal
 from crapo_env.bench.measure import Path, Run
-from crapo_env.bots import make_policy
+from crapo_env.bots import GREEDY_PLAYOUTS, make_policy
 from crapo_env.env import CardGameEnv
 from crapo_env.game import Game
 from crapo_env.registry import GAMES
@@ -75,10 +75,10 @@ def prepare_batch(game: Game, n: int, threads: int) -> Run:
     return run
 
 
-def prepare_greedy(game: Game, n: int) -> Run:
-    """Prepare play of `n` games by the greedy bot in all seats."""
+def prepare_bot(game: Game, spec: str, n: int) -> Run:
+    """Prepare play of `n` games by a bot in all seats."""
     batch = make_batch(game, n)
-    policy = make_policy("greedy", game)
+    policy = make_policy(spec, game)
 
     def run(repeats: int) -> int:
         for _ in range(repeats):
@@ -88,15 +88,15 @@ def prepare_greedy(game: Game, n: int) -> Run:
     return run
 
 
-def prepare_playout(game: Game) -> Run:
-    """Prepare whole games of random moves, the deal included, without masks and observations."""
+def prepare_playout(game: Game, play_out: Callable[..., Any]) -> Run:
+    """Prepare whole games, the deal included, without masks and observations."""
     games = game.new_games(PLAYOUTS, {})
     seeds = np.arange(PLAYOUTS, dtype=np.uint64)
 
     def run(repeats: int) -> int:
         for _ in range(repeats):
             game.reset(games, seeds)
-            game.playout(games, seeds)
+            play_out(games, seeds)
         return repeats * PLAYOUTS
 
     return run
@@ -221,8 +221,18 @@ def list_engine_paths(game: Game) -> list[Path]:
     return [
         Path(f"{game.name}, {what}", group, "ours", make, unit, {"game": game.name})
         for what, unit, make in (
-            ("playouts", "games", partial(prepare_playout, game)),
-            ("greedy bot, batch 64", "bot decisions", partial(prepare_greedy, game, 64)),
+            ("random games", "games", partial(prepare_playout, game, game.playout)),
+            (
+                "greedy playouts",  # a round where a match has several
+                "playouts",
+                partial(prepare_playout, game, GREEDY_PLAYOUTS[game.name]),
+            ),
+            ("greedy bot, batch 64", "bot decisions", partial(prepare_bot, game, "greedy", 64)),
+            (
+                "heuristic bot, batch 64",
+                "bot decisions",
+                partial(prepare_bot, game, "heuristic", 64),
+            ),
         )
     ]
 

@@ -13,10 +13,13 @@ import numpy as np
 
 from crapo_env.bots import (
     crapo_choice,
+    crapo_greedy,
     crapo_heuristic,
     crapo_planner,
     crapo_search,
     crapo_value,
+    reis_choice,
+    reis_greedy,
     reis_heuristic,
     reis_planner,
     reis_search,
@@ -44,7 +47,7 @@ _BUDGETS = (
 _TRUST = "playouts that the planner's value counts for"
 _TREE = (
     Setting("width", 8, 1, 1024, "simulations side by side"),
-    Setting("explore", 100, 0, 10**4, "per cent of the weight of chances against means"),
+    Setting("explore", 50, 0, 10**4, "per cent of the weight of chances against means"),
 )
 _CHANCE = Setting("trust", 50, 0, 100, "per cent that the heuristic's choice is likely")
 _STAGES = {"reis_nos_cantos": "round_number"}  # the field whose change ends a simulation
@@ -168,6 +171,11 @@ _FOR_ONE_GAME = {
             ),
         ),
     },
+}
+# Plays games (n,) on by the greedy bot's priorities, as fast as the searches do: (games, seeds).
+GREEDY_PLAYOUTS = {
+    "crapo": partial(crapo_choice.play_out, ranks=crapo_greedy.RANKS, noise=0),
+    "reis_nos_cantos": partial(reis_choice.play_out, ranks=reis_greedy.RANKS),
 }
 # What a policy that says probabilities and values becomes by `SPEC+search`.
 _LED_SEARCH = Bot("", TreeSearchPolicy, (*_BUDGETS, *_TREE))

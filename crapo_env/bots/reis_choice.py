@@ -73,8 +73,11 @@ def choose_in_all(games: Any, masks: Any, ranks: Any, actions: Any) -> None:
 
 
 @njit
-def play_out(games: Any, ranks: Any) -> int:
-    """Play every game to the end of its round by priorities; return the number of decisions."""
+def play_out(games: Any, seeds: Any, ranks: Any) -> int:
+    """Play every game to the end of its round by priorities; return the number of decisions.
+
+    Nothing is random but the cards, so the seeds are not used.
+    """
     legal = np.empty(NUM_ACTIONS, np.int16)
     decisions = 0
     for i in range(len(games)):

@@ -116,7 +116,7 @@ def finish_greedily(games: Any, root: Any, seeds: Any, ranks: Any, shares: Any) 
     """Do the same as `finish` with players who never hold a card back; nothing is random."""
     for i in range(len(games)):
         if games[i].round_number == root[0].round_number:
-            play_out(games[i : i + 1], ranks)
+            play_out(games[i : i + 1], seeds, ranks)
         for p in range(shares.shape[1]):
             shares[i, p] = _chance(games[i], p)
 

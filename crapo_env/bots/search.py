@@ -3,11 +3,6 @@
 The playouts are shared out by sequential halving: all lines get some, the better half more, and so
 on. All that is random is fixed by the seed and the observation, so equal questions get equal
 answers.
-
-A learned policy has two places to come in, for specs such as `checkpoint:PATH+search:ms=50`: its
-probability of a line's first move can replace `chances` of `list_lines`, which `trust` weighs
-against the playouts; its value can replace `_chance` at the end of a playout, if `simulate` returns
-the states at the horizon, so that one forward pass values all lines of a chunk. Neither is built.
 """
 
 import math
