@@ -57,7 +57,8 @@ def alpha_rank(advantages: np.ndarray) -> np.ndarray | None:
 
     if len(advantages) == 1:
         return np.ones(1)
-    *_, masses, _, _ = alpharank.compute([advantages], alpha=ALPHA)
+    with np.errstate(over="ignore"):  # chances of 0 come out of an infinite denominator
+        *_, masses, _, _ = alpharank.compute([advantages], alpha=ALPHA)
     return np.asarray(masses)
 
 
