@@ -42,7 +42,7 @@ def run(folder: Path, target: str, *arguments: str, rate: float = 1e-3) -> dict[
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     path = tmp_path / "frozen.safetensors"
-    network = tiny_network(GAME)
+    network = tiny_network(GAME, seed=5)  # not what a run with seed 0 begins with
     card = make_card(GAME, tiny_config(GAME, options=ROUND).as_dict(), network, 1)
     save_checkpoint(path, network, card)
     return path

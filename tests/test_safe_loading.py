@@ -219,6 +219,7 @@ def test_bombs_and_oversized_archives_are_refused(
     [
         (torch.zeros(4, dtype=torch.float64), "float64 .*which no policy needs"),
         (torch.zeros(1).expand(10**12), "which no policy needs"),
+        (torch.zeros(1).expand(30_000), "which no policy needs"),
         (torch.zeros(2, 2, 2), "which no policy needs"),
         (torch.zeros(4).to_sparse(), "which no policy needs"),
         (torch.full((4,), torch.nan), "it has no layer action_net"),

@@ -1,6 +1,8 @@
 """Tournaments: policies that misbehave lose their games, and the table does not depend on luck."""
 
+import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from crapo_env import bots
 from crapo_env.bots import register_loader
 from crapo_env.registry import find_game
 from training.evaluation.folder import GAMES, RESULTS
+from training.evaluation.policies import ask
 from training.evaluation.records import GameRecord
 from training.evaluation.request import Request, make_request
 from training.evaluation.results import Results
@@ -109,6 +112,15 @@ def test_a_policy_sees_no_game_and_cannot_spoil_one() -> None:
     for what in ("spy", "spoil"):
         records = play(request(f"odd:{what}", "greedy"))
         assert [played([r])[0][1:] for r in records] == [played([r])[0][1:] for r in clean]
+
+
+def test_a_question_stays_as_it_was_asked() -> None:
+    policy = odd_policies.OddPolicy(GAME, "spoil")
+    observations = np.zeros((3, len(GAME.fields)), np.int8)
+    masks = np.zeros((3, len(GAME.actions)), np.int8)
+    masks[:, 5] = 1
+    assert ask(policy, observations, masks).actions.tolist() == [5, 5, 5]
+    assert not observations.any() and masks.sum() == 3
 
 
 def test_the_games_do_not_depend_on_workers_batches_or_limits() -> None:
@@ -241,6 +253,14 @@ def test_the_play_stops_when_the_intervals_are_narrow(monkeypatch: pytest.Monkey
     assert all(high - low <= 0.4 for low, high in ends)
     strict = request("random", "greedy", pairs=8, batch=4, until_ci=1e-9)
     assert run_tournament(strict, Console(quiet=True))["ended"] == "all games played"
+
+
+def test_the_progress_bar_shows_games_time_and_interval() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=150)
+    run_tournament(request("random", "greedy", pairs=6, batch=1), console)
+    assert "of 12 games" in screen.getvalue() and "left" in screen.getvalue()
+    assert re.search(r"widest interval ±\d+\.\d %", screen.getvalue())
 
 
 def test_fresh_deals_are_new_and_begin_alike() -> None:

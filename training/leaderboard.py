@@ -78,8 +78,7 @@ def make_section(summary: dict[str, Any]) -> str:
         lines.append(f"| {name} | " + " | ".join(cell(summary, name, o) for o in names) + " |")
     if cycles := list_cycles(summary):
         lines += ["", *cycles]
-    facts = f"tables {summary['tables_hash']}, commit {summary['commit'][:12]}"
-    return "\n".join([*lines, "", f"{facts}.", ""])
+    return "\n".join([*lines, "", f"Hash of the tables: {summary['tables_hash']}.", ""])
 
 
 def make_leaderboard(asked: argparse.Namespace, console: Console) -> str:

@@ -78,28 +78,31 @@ def _plot_elo(summary: dict[str, Any]) -> str:
 
 
 def _plot_outcomes(summary: dict[str, Any]) -> str:
-    """Return the shares of wins, draws, losses and capped games of every match as SVG."""
-    rows = [match_cells(match) for match in summary["matches"]]
+    """Return how each policy alone fared against the others, as SVG."""
+    matches = [match for match in summary["matches"] if match["alone"]]
+    rows = [match_cells(match) for match in matches]
     figure, axes = _make_axes(len(rows))
     left = [0.0] * len(rows)
     for name, colour in COLOURS.items():
-        shares = [100 * match[name] for match in summary["matches"]]
+        shares = [100 * match[name] for match in matches]
         axes.barh(range(len(rows)), shares, left=left, color=colour, label=name)
         left = [a + b for a, b in zip(left, shares, strict=True)]
     labels = [f"{row['policy']} v {row['against']}" for row in rows]
     axes.set_yticks(range(len(rows)), labels)
     axes.set_xlabel("% of games", color=INK)
     axes.set_xlim(0, 100)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.invert_yaxis()
-    axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, labelcolor=INK)
+    place = "outside upper center"
+    figure.legend(ncols=4, loc=place, frameon=False, labelcolor=INK, fontsize=8)
     return _as_svg(figure)
 
 
 def _make_axes(rows: int) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(7, 1.2 + 0.35 * rows), layout="constrained")
+    figure = Figure(figsize=(5, 1 + 0.25 * rows), layout="constrained")  # as wide as a phone
     axes = figure.add_subplot()
     axes.patch.set_alpha(0)
-    axes.tick_params(colors=INK)
+    axes.tick_params(colors=INK, labelsize=8)
     for spine in axes.spines.values():
         spine.set_edgecolor(INK)
     return figure, axes
