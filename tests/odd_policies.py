@@ -76,8 +76,24 @@ class OddPolicy(Policy):
         return self.choose(observation, mask)
 
 
+class Forgetful(Policy):
+    """Plays the first legal action once, then the last; it should be made anew for every game."""
+
+    remembers = True
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game, "forgetful", deterministic=True)
+        self.calls = 0
+
+    def choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        self.calls += 1
+        if self.calls % 2:
+            return np.argmax(masks != 0, axis=1)
+        return masks.shape[1] - 1 - np.argmax(masks[:, ::-1] != 0, axis=1)
+
+
 def load(what: str, game: Game, seed: int) -> Policy:
     """Return the odd policy of a name."""
     if what == "broken":
         raise ValueError("this policy cannot be made")
-    return OddPolicy(game, what)
+    return Forgetful(game) if what == "forgetful" else OddPolicy(game, what)

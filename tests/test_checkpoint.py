@@ -106,6 +106,10 @@ def test_a_checkpoint_for_something_else_is_refused_with_both_values(
 def test_a_checkpoint_for_other_rules_is_not_evaluated(game: Game, tmp_path: Path) -> None:
     path = write_checkpoint(game, tmp_path / "a.safetensors")
     assert find_policy(str(path), game, {}, 0).deterministic
+    led = find_policy(f"{path}+search:playouts=2", game, {}, 0)
+    assert led.deterministic and led.remembers
+    with pytest.raises(ValueError, match="trained with max_steps = 0, here it is 7"):
+        find_policy(f"{path}+search:playouts=2", game, {"max_steps": 7}, 0)
     assert not find_policy(f"checkpoint:{path}", game, {}, 0, sampled=True).deterministic
     with pytest.raises(ValueError, match="trained with max_steps = 0, here it is 7"):
         find_policy(str(path), game, {"max_steps": 7}, 0)

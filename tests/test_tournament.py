@@ -134,6 +134,11 @@ def test_the_games_do_not_depend_on_workers_batches_or_limits() -> None:
     assert other != one
 
 
+def test_a_policy_that_remembers_is_made_anew_for_every_game() -> None:
+    one = played(play(request("odd:forgetful", "greedy", pairs=5)))
+    assert played(play(request("odd:forgetful", "greedy", pairs=5, batch=1, workers=2))) == one
+
+
 def test_policies_that_cannot_be_had_are_named_before_a_game() -> None:
     for specs, text in (
         (("odd:broken", "greedy"), "this policy cannot be made"),

@@ -22,7 +22,7 @@ from training.archive import is_zip
 from training.checkpoint import find_checkpoint, load_checkpoint, read_card
 from training.config import Config, make_config, read_config
 from training.display import Display
-from training.evaluation.policies import checkpoint_path
+from training.evaluation.policies import split_spec
 from training.evaluation.request import make_request
 from training.evaluation.run import run_tournament
 from training.evaluation.tables import make_tables
@@ -55,7 +55,7 @@ def find_target(spec: str, game: str | None, options: Mapping[str, Any]) -> Targ
     Raises:
         ValueError: if it cannot be had, or is not for that game or these options.
     """
-    path = checkpoint_path(spec)
+    path, search = split_spec(spec)
     if path is None:
         found = find_game(game or "crapo")
         return Target(spec, found, found.read_options(options), None)
@@ -70,7 +70,8 @@ def find_target(spec: str, game: str | None, options: Mapping[str, Any]) -> Targ
         raise ValueError(f"{spec} is for the game {name!r}, not {game!r}")
     found = find_game(name)
     network = None if is_zip(file) else load_checkpoint(file, found)[0]
-    return Target(f"checkpoint:{path}", found, found.read_options(trained | dict(options)), network)
+    full = f"checkpoint:{path}{search}"
+    return Target(full, found, found.read_options(trained | dict(options)), network)
 
 
 def make_settings(target: Target, recipe: Path | None, decisions: int, seed: int) -> Config:

@@ -32,7 +32,11 @@ class Policy(ABC):
         game: the game that it plays.
         name: its name in tables and logs.
         deterministic: whether equal observations and masks always give equal actions.
+        remembers: whether it keeps something from one decision to the next that may change its
+            play, so that every game needs one of its own.
     """
+
+    remembers = False
 
     def __init__(self, game: Game, name: str, *, deterministic: bool) -> None:
         self.game = game

@@ -77,6 +77,8 @@ class TreeSearchPolicy(Policy):
             zero where there was nothing to choose.
     """
 
+    remembers = True  # the trees below its own moves
+
     def __init__(
         self,
         game: Game,

@@ -28,11 +28,17 @@ class Description:
     sha256: str | None = None  # of a checkpoint's file
 
 
-def checkpoint_path(spec: str) -> str | None:
-    """Return the path of the checkpoint that a spec means, None if it means a bot."""
-    if spec.startswith(CHECKPOINT) or spec.endswith(FILES):
-        return spec.removeprefix(CHECKPOINT)
-    return None
+def split_spec(spec: str) -> tuple[str | None, str]:
+    """Return the path of the checkpoint that a spec means, None for a bot, and what follows it.
+
+    What follows is a search that the checkpoint leads, such as `+search:ms=50`, or nothing.
+    """
+    leader, plus, search = spec.rpartition("+")
+    if not plus or search.partition(":")[0] != "search":
+        leader, plus, search = spec, "", ""
+    if leader.startswith(CHECKPOINT) or leader.endswith(FILES):
+        return leader.removeprefix(CHECKPOINT), plus + search
+    return None, ""
 
 
 def find_policy(
@@ -43,14 +49,14 @@ def find_policy(
     Raises:
         ValueError: if there is none, or the checkpoint was trained under other rules.
     """
-    path = checkpoint_path(spec)
+    path, search = split_spec(spec)
     if path is None:
         return make_policy(spec, game, seed)
     from training.checkpoint import load_policy  # loads torch, which bots do without
 
     policy = load_policy(path, game, seed, deterministic=not sampled)
     policy.check_options(options)
-    return policy
+    return make_policy(f"{CHECKPOINT}{path}{search}", game, seed) if search else policy
 
 
 def digest_checkpoint(path: str) -> str:
@@ -62,7 +68,7 @@ def digest_checkpoint(path: str) -> str:
 
 
 class Bench:
-    """Policies by number. One that draws its moves has its own randomness in every game.
+    """Policies by number. One that draws its moves or remembers is made anew for every game.
 
     So what happens in a game depends on the seed, the deal and who sits where, and on nothing else
     that is played before or beside it.
@@ -99,7 +105,7 @@ class Bench:
                 spec,
                 policy.name if names.count(policy.name) == 1 else spec,
                 policy.deterministic,
-                None if (path := checkpoint_path(spec)) is None else digest_checkpoint(path),
+                None if (path := split_spec(spec)[0]) is None else digest_checkpoint(path),
             )
             for spec, policy in zip(self._specs, self._policies, strict=True)
         ]
@@ -115,7 +121,7 @@ class Bench:
     ) -> Answer:
         """Return the actions of a policy in some games, told apart by their names."""
         policy = self._policies[number]
-        if policy.deterministic:
+        if policy.deterministic and not policy.remembers:
             return ask(policy, observations, masks)
         answers = [
             ask(self._instance(number, name), observations[[i]], masks[[i]])
@@ -132,14 +138,18 @@ class Bench:
         if key not in self._instances:
             text = f"{self._seed} {self._specs[number]} {name}"
             digest = hashlib.sha256(text.encode()).digest()
-            self._instances[key] = self._makers[number](int.from_bytes(digest[:7]))
+            drawn = int.from_bytes(digest[:7])
+            seed = self._seed if self._policies[number].deterministic else drawn
+            self._instances[key] = self._makers[number](seed)
         return self._instances[key]
 
 
 def _reseeder(spec: str, policy: Policy, game: Game) -> Callable[[int], Policy]:
     """Return what makes the policy anew with a seed."""
-    if checkpoint_path(spec) is None:
-        return lambda seed: make_policy(spec, game, seed)
+    path, search = split_spec(spec)
+    if path is None or search:
+        full = spec if path is None else f"{CHECKPOINT}{path}{search}"
+        return lambda seed: make_policy(full, game, seed)
 
     def reseed(seed: int) -> Policy:
         again: Any = copy.copy(policy)  # of the same weights

@@ -93,8 +93,16 @@ def _plot_outcomes(summary: dict[str, Any]) -> str:
     axes.set_xlim(0, 100)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.invert_yaxis()
-    place = "outside upper center"
-    figure.legend(ncols=4, loc=place, frameon=False, labelcolor=INK, fontsize=8)
+    handles, names = axes.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        names,
+        ncols=4,
+        loc="outside upper center",
+        frameon=False,
+        labelcolor=INK,
+        fontsize=8,
+    )
     return _as_svg(figure)
 
 
