@@ -244,7 +244,7 @@ def test_every_listed_name_makes_a_policy_that_says_what_it_does(game: Game) -> 
     listed = list_policies(game)
     assert {*NAMES, "checkpoint:PATH"} <= set(listed)
     assert all(listed.values())
-    specs = [spec for spec in listed if not spec.endswith(":PATH")]
+    specs = [spec for spec in listed if ":PATH" not in spec]
     assert [make_policy(spec, game).name for spec in specs] == specs
 
 

@@ -1,12 +1,18 @@
-"""Heuristics, planners and searches: legal moves, winning lines, seeds, settings, ends of games."""
+"""Heuristics, planners and searches: legal moves, winning lines, seeds, settings, ends of games.
 
+`python tests/test_search_bots.py --games 10000` lets every deterministic bot without a search play
+so many games against itself and fails if one does not end within the rules' bound.
+"""
+
+import argparse
+import sys
 from typing import Any
 
 import numpy as np
 import positions_crapo
 import positions_reis
 import pytest
-from conftest import Setting
+from conftest import SEATINGS, Setting
 
 from crapo_env.batch import NO_ACTION, Batch
 from crapo_env.bots import crapo_choice, list_policies, make_policy, reis_choice
@@ -106,10 +112,14 @@ def test_a_card_is_held_back_when_it_would_open_the_table_in_reis_nos_cantos() -
 def test_deterministic_bots_end_their_games_against_themselves(
     seating: Setting, spec: str, n: int
 ) -> None:
-    games = play_games(seating, spec, n)
+    check_ends(seating, play_games(seating, spec, n))
+
+
+def check_ends(setting: Setting, games: np.ndarray) -> None:
+    """Check that all games ended by the rules and within their bound."""
     assert games["terminated"].all()
-    options = seating.game.read_options(seating.options)
-    assert games["num_steps"].max() <= seating.game.max_decisions(options)
+    options = setting.game.read_options(setting.options)
+    assert games["num_steps"].max() <= setting.game.max_decisions(options)
 
 
 def test_the_same_seed_gives_the_same_games_and_another_seed_others(game: Game) -> None:
@@ -172,3 +182,21 @@ def test_a_search_spends_its_playouts(game: Game) -> None:
     spent = [int(visits.sum()) for visits in policy.visits if len(visits)]
     assert spent
     assert all(150 <= n <= 240 for n in spent)
+
+
+def main() -> None:
+    """Play the long run and print the longest game of each bot."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=1000, help="of every bot and setting")
+    number = parser.parse_args().games
+    for setting in SEATINGS:
+        for spec in ("first_legal", "greedy", "heuristic", "planner"):
+            games = play_games(setting, spec, number)
+            check_ends(setting, games)
+            longest = int(games["num_steps"].max())
+            line = f"{setting}: {len(games)} games of {spec} ended, the longest after {longest}"
+            print(f"{line} decisions", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
