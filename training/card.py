@@ -17,19 +17,22 @@ MAX_WIDTH = 2048  # of a layer; a card that claims more is refused before memory
 MAX_LAYERS = 8
 
 _TEXT = {"type": "string", "maxLength": 200}
+PURPOSE: dict[str, Any] = {  # what every card says
+    "game": _TEXT,
+    "version": {"type": "integer"},
+    "tables_hash": _TEXT,
+    "options": {
+        "type": "object",
+        "additionalProperties": {"type": ["string", "integer", "boolean"]},
+    },
+}
 _WIDTH = {"type": "integer", "minimum": 1, "maximum": MAX_WIDTH}
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {
         "format": {"const": FORMAT},
-        "game": _TEXT,
-        "version": {"type": "integer"},
-        "tables_hash": _TEXT,
-        "options": {
-            "type": "object",
-            "additionalProperties": {"type": ["string", "integer", "boolean"]},
-        },
+        **PURPOSE,
         "features": _TEXT,
         "hidden_sizes": {"type": "array", "items": _WIDTH, "minItems": 1, "maxItems": MAX_LAYERS},
         "sees_hidden": {"type": "boolean"},

@@ -46,7 +46,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--ms", type=float, help="limit of a move in milliseconds; who is later loses the game")
     add("--sampled", action="store_true", help="checkpoints draw their moves")
     add("--seed", type=int, default=0, help="of the policies' own randomness")
-    add("--batch", type=int, default=50, help="deals played side by side; few for slow policies")
+    add("--batch", type=int, default=20, help="deals played side by side; few for slow policies")
     add("--workers", type=int, default=1, metavar="K", help="processes for the policies")
     add("--out", type=Path, metavar="DIR", help="write results, games and a report there")
     add("--resume", action="store_true", help="go on with the games in DIR")

@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--game", choices=list(GAMES), action="append", help="default: all")
     add("--pairs", type=int, default=200, metavar="N", help="number of deals")
     add("--few-pairs", type=int, default=20, metavar="N", help=f"deals of {', '.join(FEW)}")
-    add("--batch", type=int, default=50, help="deals played side by side")
+    add("--batch", type=int, default=20, help="deals played side by side")
     add("--workers", type=int, default=1, metavar="K", help="processes for the policies")
     add("--runs", type=Path, default=Path("runs/leaderboard"), help="where the games go")
     add("--out", type=Path, default=TARGET, help="the page (default: seeds/leaderboard.md)")

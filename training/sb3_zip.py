@@ -25,7 +25,14 @@ from crapo_env.bots.policy import Policy
 from crapo_env.game import Game
 from crapo_env.registry import find_game
 from training.archive import open_archive, read_entry
-from training.card import MAX_LAYERS, MAX_WIDTH, check_options, check_purpose, read_json
+from training.card import (
+    MAX_LAYERS,
+    MAX_WIDTH,
+    PURPOSE,
+    check_options,
+    check_purpose,
+    read_json,
+)
 from training.option_text import read_option
 
 FORMAT = 1
@@ -34,23 +41,16 @@ MAX_WEIGHTS = 128_000_000  # bytes
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     name: getattr(nn, name) for name in ("Tanh", "ReLU", "LeakyReLU", "ELU", "GELU", "SiLU")
 }
-_TEXT = {"type": "string", "maxLength": 200}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "format": {"const": FORMAT},
-        "game": _TEXT,
-        "version": {"type": "integer"},
-        "tables_hash": _TEXT,
-        "options": {
-            "type": "object",
-            "additionalProperties": {"type": ["string", "integer", "boolean"]},
-        },
+        **PURPOSE,
         "activation": {"enum": list(ACTIVATIONS)},
     },
-    "required": ["format", "game", "version", "tables_hash", "options", "activation"],
     "additionalProperties": False,
 }
+SCHEMA["required"] = list(SCHEMA["properties"])
 
 
 class Sb3Policy(Policy):

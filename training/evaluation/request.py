@@ -31,7 +31,7 @@ class Request:
     seed: int = 0  # of the policies' own randomness and of the bootstrap
     sampled: bool = False  # checkpoints draw their moves
     ms: float | None = None  # limit of a move
-    batch: int = 50  # deals of a lineup that are played side by side
+    batch: int = 20  # deals of a lineup that are played side by side
     workers: int = 1
     until_ci: float | None = None  # half-width of the widest score at which the play stops
     few: tuple[str, ...] = ()  # specs, or their names, of policies so slow that they play less
