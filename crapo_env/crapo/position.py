@@ -225,20 +225,13 @@ def _write_run(g: Any, run: int, needs: int, out: Any) -> None:
     out[TO_FOUNDATIONS] += needs >> top_card(run) & 1
     if length > 1:
         out[TO_FOUNDATIONS + 1] += needs >> card_at(run, rank + 1) & 1
-    most = 0
-    for j in range(NUM_SPACES):
-        target = np.int64(g.tableau[j])
-        if target != _NO_RUN:
-            most = max(most, count_to_fit(run, target))
-    out[JOINS] += most == length
-    out[JOINS + 1] += 0 < most < length
 
 
 @njit
 def _write_reach(
     g: Any, needs: int, own: int, hand: int, reserve: int, waste: int, out: Any
 ) -> None:
-    """Count the runs in which one move between spaces (C22-C24) would make something possible.
+    """Count the runs that fit on others, and in which one move (C22-C24) makes something possible.
 
     `own` and `hand` are the own reserve top and the drawn card, `reserve` and `waste` the tops of
     the opponent's piles.
@@ -249,37 +242,36 @@ def _write_reach(
     own_key = 0 if own == NO_CARD else fits_key(own)
     hand_key = 0 if hand == NO_CARD else fits_key(hand)
     on_reserve, on_waste = loads_on(reserve), loads_on(waste)
+    reached = (2 << min(1 << free, NUM_RANKS)) - 1  # C23: numbers of cards that can move at once
     for i in range(NUM_SPACES):
         run = np.int64(g.tableau[i])
         if run != _NO_RUN:
-            found = np.int64(0)
-            sizes = _movable_sizes(g, run, free)
-            for k in range(1, run_length(run)):
+            found, length = np.int64(0), run_length(run)
+            fits = _fitting_sizes(g, run)
+            out[JOINS] += fits >> length & 1
+            out[JOINS + 1] += fits != 0 and fits >> length & 1 == 0
+            sizes = fits & reached
+            if free > 0:
+                sizes |= (2 << min(1 << (free - 1), length - 1)) - 2
+            for k in range(1, length):
                 if sizes >> k & 1:
                     card = card_at(run, top_rank(run) + k)
                     key = top_key(run) + k  # of the uncovered card: ranks are its lowest bits
                     found |= needs >> card & 1
                     found |= (1 if key == own_key else 0) << 1 | (1 if key == hand_key else 0) << 2
                     found |= (on_reserve >> card & 1) << 3 | (on_waste >> card & 1) << 4
-            found |= (sizes >> run_length(run) & 1) << 5
+            found |= (sizes >> length & 1) << 5
             for j in range(6):
                 out[REACH + j] += found >> j & 1
 
 
 @njit
-def _movable_sizes(g: Any, run: int, free: int) -> int:
-    """Return the set of the numbers of top cards of a run that could move to another space."""
+def _fitting_sizes(g: Any, run: int) -> int:
+    """Return the set of the numbers of top cards of a run that fit on another run."""
     sizes = np.int64(0)
     for j in range(NUM_SPACES):
-        target = np.int64(g.tableau[j])
-        if target != _NO_RUN:
-            k = count_to_fit(run, target)
-            if 0 < k <= 1 << free:
-                sizes |= 1 << k
-    if free > 0:
-        most = min(1 << (free - 1), run_length(run) - 1)
-        sizes |= (2 << most) - 2
-    return sizes
+        sizes |= 1 << count_to_fit(run, np.int64(g.tableau[j]))
+    return sizes & ~1
 
 
 @njit
