@@ -1,23 +1,30 @@
 """Exact play of a small Reis nos cantos: the size of its tree, CFR+ and exact best responses.
 
 `python -m training.frameworks.openspiel_exact` solves the smallest game in which both colours build
-and prints how exploitable CFR+, uniformly random play and our own bots are. `--sizes` prints what
-other packs come to.
+and prints how exploitable CFR+ is, and what exact best responses and those that our own
+`training.best_response` learns get from bots. `--sizes` prints what other packs come to.
 """
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyspiel
+import torch
 from open_spiel.python import policy as policies
-from open_spiel.python.algorithms import best_response
+from open_spiel.python.algorithms import best_response, expected_game_score
+from rich.console import Console
 
 import crapo_env.adapters.openspiel  # noqa: F401  registers the games
 from crapo_env.bots import make_policy
+from crapo_env.reis_nos_cantos.small import small_game
+from training.best_response import Target, make_settings, respond
 
-GAME = "reis_nos_cantos_small(ranks=2,suits=2,hand_cards=1,crosses=0)"
+SIZE = {"ranks": 2, "suits": 2, "hand_cards": 1, "crosses": 0}
+GAME = f"reis_nos_cantos_small({','.join(f'{name}={n}' for name, n in SIZE.items())})"
 SIZES = (
     "ranks=4,suits=1,hand_cards=1,crosses=1",
     "ranks=5,suits=1,hand_cards=1,crosses=1",
@@ -90,6 +97,11 @@ class BotPolicy(policies.Policy):  # type: ignore[misc]
         return {self.bot.act(state.play.observe(seat), mask): 1.0}
 
 
+def as_policy(game: Any, spec: str) -> Any:
+    """Return a bot as an OpenSpiel policy; random play with its true probabilities."""
+    return policies.UniformRandomPolicy(game) if spec == "random" else BotPolicy(game, spec)
+
+
 def best_response_values(game: Any, policy: Any) -> list[float]:
     """Return what an exact best response gets in each seat while a policy plays the other."""
     root, values = game.new_initial_state(), []
@@ -99,49 +111,33 @@ def best_response_values(game: Any, policy: Any) -> list[float]:
     return values
 
 
-def learn_response(game: Any, seat: int, opponent: Any, episodes: int, seed: int) -> float:
-    """Return our lower bound on the best response: what a learned one gets, over fresh games.
+def learn_response(spec: str, decisions: int, folder: Path) -> list[float]:
+    """Return our lower bound: what `training.best_response` gets from a bot in each seat, exactly.
 
-    A table of Monte Carlo values by information state, epsilon-greedy, is learned against the
-    frozen opponent in the first half of the episodes; the second half plays it greedily.
+    Args:
+        spec: of the bot.
+        decisions: budget of the response.
+        folder: of the training run.
     """
-    rng = np.random.default_rng(seed)
-    table: dict[str, dict[int, list[float]]] = {}
-    results = []
-    for k in range(episodes):
-        learning = k < episodes // 2
-        state, path = game.new_initial_state(), []
-        while not state.is_terminal():
-            if state.is_chance_node():
-                outcomes, chances = zip(*state.chance_outcomes(), strict=True)
-                action = int(rng.choice(outcomes, p=chances))
-            elif state.current_player() != seat:
-                options = opponent.action_probabilities(state)
-                action = int(rng.choice(list(options), p=list(options.values())))
-            else:
-                legal, key = state.legal_actions(), state.information_state_string()
-                values = table.setdefault(key, {a: [0.0, 0.0] for a in legal})
-                action = max(legal, key=lambda a: values[a][0])
-                if learning and rng.random() < 0.3:
-                    action = int(rng.choice(legal))
-                path.append(values[action])
-            state.apply_action(action)
-        result = state.returns()[seat]
-        if learning:
-            for entry in path:
-                entry[1] += 1
-                entry[0] += (result - entry[0]) / entry[1]
-        else:
-            results.append(result)
-    return float(np.mean(results))
+    small = small_game(**SIZE)
+    options = small.read_options({"target": 1, "first_player": 0})
+    target = Target(spec, small, options, None)
+    checkpoint = respond(target, make_settings(target, None, decisions, 0), folder, Console())
+    game = pyspiel.load_game(GAME)
+    response, opponent = BotPolicy(game, f"checkpoint:{checkpoint}"), as_policy(game, spec)
+    values = []
+    for seat in range(game.num_players()):
+        players = [response, opponent] if seat == 0 else [opponent, response]
+        value = expected_game_score.policy_value(game.new_initial_state(), players)
+        values.append(float(value[seat]))
+    return values
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--game", default=GAME, help="name and parameters in OpenSpiel")
     parser.add_argument("--iterations", type=int, default=200, help="of CFR+")
-    parser.add_argument("--episodes", type=int, default=20_000, help="of the learned response")
+    parser.add_argument("--decisions", type=int, default=30_000, help="of the learned response")
     parser.add_argument("--sizes", action="store_true", help="count the trees of other packs")
     parser.add_argument("--limit", type=int, default=1_000_000, help="histories counted at most")
     args = parser.parse_args(arguments)
@@ -152,16 +148,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             more = "more than " if histories > args.limit else ""
             print(f"{sizes}: {more}{histories} histories, {states} information states")
         return
-    game = pyspiel.load_game(args.game)
+    torch.set_num_threads(1)
+    game = pyspiel.load_game(GAME)
     print(f"CFR+ after {args.iterations} iterations: {solve(game, args.iterations):.6f}")
-    random_play = policies.UniformRandomPolicy(game)
-    others = [(spec, BotPolicy(game, spec)) for spec in ("first_legal", "greedy", "planner")]
-    for name, policy in [("random", random_play), *others]:
-        values = best_response_values(game, policy)
-        seats = range(game.num_players())
-        bounds = [learn_response(game, s, policy, args.episodes, seed=s) for s in seats]
-        exact, bound = (sum(x) / len(x) for x in (values, bounds))
-        print(f"{name}: exploitability {exact:.4f} exactly, learned bound {bound:.4f}")
+    for spec in ("random", "first_legal", "greedy"):
+        exact = best_response_values(game, as_policy(game, spec))
+        with TemporaryDirectory() as folder:
+            bound = learn_response(spec, args.decisions, Path(folder) / "response")
+        print(f"{spec}: a best response gets {exact} in the two seats, a learned one {bound}")
 
 
 if __name__ == "__main__":
