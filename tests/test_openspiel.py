@@ -22,7 +22,7 @@ from crapo_env.adapters import openspiel
 from crapo_env.crapo.chance import weigh_divisions
 from crapo_env.game import Game
 from crapo_env.lazy import LazyGame
-from crapo_env.reis_nos_cantos.small import small_chance
+from crapo_env.reis_nos_cantos_small import small_chance
 from training.frameworks import openspiel_dqn, openspiel_exact
 
 SHORT = "reis_nos_cantos(target=1,max_steps=40)"

@@ -20,7 +20,7 @@ from crapo_env.env import CardGameEnv
 from crapo_env.game import Game, Option
 from crapo_env.lazy import LazyGame, outcome_to_string
 from crapo_env.registry import GAMES
-from crapo_env.reis_nos_cantos.small import small_chance
+from crapo_env.reis_nos_cantos_small import small_chance
 
 try:
     import pyspiel

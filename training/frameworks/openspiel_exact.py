@@ -20,7 +20,7 @@ from rich.console import Console
 
 import crapo_env.adapters.openspiel  # noqa: F401  registers the games
 from crapo_env.bots import make_policy
-from crapo_env.reis_nos_cantos.small import small_game
+from crapo_env.reis_nos_cantos_small import small_game
 from training.best_response import Target, make_settings, respond
 
 SIZE = {"ranks": 2, "suits": 2, "hand_cards": 1, "crosses": 0}
