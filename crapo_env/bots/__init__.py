@@ -26,7 +26,12 @@ from crapo_env.bots import (
     reis_value,
 )
 from crapo_env.bots.crapo_greedy import CrapoGreedy
-from crapo_env.bots.evaluators import PolicyEvaluator
+from crapo_env.bots.evaluators import (
+    ROLLOUTS,
+    PolicyEvaluator,
+    judge_crapo,
+    judge_reis_nos_cantos,
+)
 from crapo_env.bots.planning import HeuristicPolicy, PlannerPolicy
 from crapo_env.bots.policy import Policy
 from crapo_env.bots.random_bot import FirstLegalPolicy, RandomPolicy
@@ -100,12 +105,12 @@ _FOR_ONE_GAME = {
         ),
         "ismcts": Bot(
             "Grows a tree of actions over redraws of hidden cards; playouts judge its leaves.",
-            partial(make_with_playouts, make_evaluator=crapo_search.make_evaluator, stage=None),
+            partial(make_with_playouts, make_evaluator=judge_crapo, stage=None),
             (
                 *_BUDGETS,
                 *_TREE,
                 _CHANCE,
-                choice("rollout", "who plays on", tuple(crapo_search.ROLLOUTS)),
+                choice("rollout", "who plays on", ROLLOUTS),
                 Setting("horizon", 6, 0, 1000, "turns until a playout is valued"),
                 Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
             ),
@@ -159,14 +164,14 @@ _FOR_ONE_GAME = {
             "Grows a tree of actions over redraws of hidden cards; playouts judge its leaves.",
             partial(
                 make_with_playouts,
-                make_evaluator=reis_search.make_evaluator,
+                make_evaluator=judge_reis_nos_cantos,
                 stage=_STAGES["reis_nos_cantos"],
             ),
             (
                 *_BUDGETS,
                 *_TREE,
                 _CHANCE,
-                choice("rollout", "who plays on", reis_search.ROLLOUTS),
+                choice("rollout", "who plays on", ROLLOUTS),
                 Setting("noise", 3, 0, 100, "per cent of turns cut short in playouts"),
             ),
         ),

@@ -8,20 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.bots import crapo_greedy
-from crapo_env.bots.crapo_choice import choose_in_all, play_turns
-from crapo_env.bots.crapo_heuristic import RANKS
+from crapo_env.bots.crapo_choice import play_turns
 from crapo_env.bots.crapo_planner import grow
-from crapo_env.bots.crapo_value import WEIGHT_ARRAY, value
-from crapo_env.bots.evaluators import PlayoutEvaluator
+from crapo_env.bots.crapo_value import value
 from crapo_env.bots.tree import best_leaves, write_lines
 from crapo_env.cards import mix64
 from crapo_env.crapo.actions import NUM_ACTIONS
 from crapo_env.crapo.effects import apply
 from crapo_env.crapo.hidden import resample
 from crapo_env.jit import njit
-
-ROLLOUTS = {"heuristic": RANKS, "greedy": crapo_greedy.RANKS}  # priorities of the playouts
 
 
 @njit
@@ -144,17 +139,3 @@ def _chance(g: Any, p: int, weights: Any) -> Any:
     if g.terminated:
         return 0.5 + 0.5 * g.rewards[p]
     return 1.0 / (1.0 + np.exp(-value(g, p, weights)))
-
-
-def make_evaluator(rollout: int, horizon: int, noise: int, trust: int) -> PlayoutEvaluator:
-    """Return what judges the leaves of a tree search.
-
-    Args:
-        rollout: by whose priorities is played on, an index of ROLLOUTS.
-        horizon: turns after the root at which a game is valued instead.
-        noise: per cent of random actions.
-        trust: how likely the heuristic's choice is, in per cent.
-    """
-    ranks = ROLLOUTS[tuple(ROLLOUTS)[rollout]]
-    rules = (horizon, round(noise / 100 * 2**16), ranks, WEIGHT_ARRAY)
-    return PlayoutEvaluator(finish, rules, choose_in_all, (RANKS,), trust / 100)

@@ -7,7 +7,20 @@ from typing import Any
 import numpy as np
 
 from crapo_env.batch import Batch
+from crapo_env.bots import (
+    crapo_choice,
+    crapo_greedy,
+    crapo_heuristic,
+    crapo_search,
+    crapo_value,
+    reis_greedy,
+    reis_heuristic,
+    reis_search,
+    reis_value,
+)
 from crapo_env.bots.policy import Policy
+
+ROLLOUTS = ("heuristic", "greedy")  # who plays on at the leaves
 
 
 class Evaluator(ABC):
@@ -107,3 +120,34 @@ def shares_won(rewards: np.ndarray) -> np.ndarray:
     won = np.maximum(rewards, 0).astype(float)
     total = won.sum(axis=1, keepdims=True)
     return np.where(total > 0, won / np.where(total > 0, total, 1), 1 / rewards.shape[1])
+
+
+def judge_crapo(rollout: int, horizon: int, noise: int, trust: int) -> PlayoutEvaluator:
+    """Return what judges the leaves of a search of Crapô.
+
+    Args:
+        rollout: by whose priorities is played on, an index of ROLLOUTS.
+        horizon: turns after the root at which a game is valued instead.
+        noise: per cent of random actions.
+        trust: how likely the heuristic's choice is, in per cent.
+    """
+    ranks = (crapo_heuristic.RANKS, crapo_greedy.RANKS)[rollout]
+    rules = (horizon, round(noise / 100 * 2**16), ranks, crapo_value.WEIGHT_ARRAY)
+    choose, tables = crapo_choice.choose_in_all, (crapo_heuristic.RANKS,)
+    return PlayoutEvaluator(crapo_search.finish, rules, choose, tables, trust / 100)
+
+
+def judge_reis_nos_cantos(rollout: int, noise: int, trust: int) -> PlayoutEvaluator:
+    """Return what judges the leaves of a search of Reis nos cantos.
+
+    Args:
+        rollout: who plays on, an index of ROLLOUTS.
+        noise: per cent of turns cut short; the greedy player has none.
+        trust: how likely the heuristic's choice is, in per cent.
+    """
+    weights = reis_value.WEIGHT_TABLE
+    finish, rules = (
+        (reis_search.finish, (round(noise / 100 * 2**16), weights)),
+        (reis_search.finish_greedily, (reis_greedy.RANKS,)),
+    )[rollout]
+    return PlayoutEvaluator(finish, rules, reis_heuristic.choose_in_all, (weights,), trust / 100)

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.bots.evaluators import PlayoutEvaluator
 from crapo_env.bots.reis_choice import play_out
-from crapo_env.bots.reis_greedy import RANKS
-from crapo_env.bots.reis_heuristic import MAX_LINE, choose_in_all, play_round
+from crapo_env.bots.reis_heuristic import MAX_LINE, play_round
 from crapo_env.bots.reis_planner import grow
-from crapo_env.bots.reis_value import WEIGHT_TABLE
 from crapo_env.bots.tree import NODE_DTYPE, NONE, best_leaves, write_lines
 from crapo_env.cards import mix64
 from crapo_env.jit import njit
@@ -21,7 +18,6 @@ from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
 from crapo_env.reis_nos_cantos.hidden import resample
 from crapo_env.reis_nos_cantos.rules import apply
 
-ROLLOUTS = ("heuristic", "greedy")  # who plays on at the leaves of a tree search
 LEAD_SCALE = 8.0  # a lead of so many points makes an open match e : 1
 PLAYOUT_SLOTS = 1024  # of the hash table of a turn in a playout
 CHANCE_PER_POINT = 0.01  # what a point of the planner's value adds to the chance of winning
@@ -163,17 +159,3 @@ def _chance(g: Any, p: int) -> Any:
     for q in range(n):
         shares += np.exp((np.float64(g.totals[p]) - g.totals[q]) / LEAD_SCALE)
     return 1.0 / shares
-
-
-def make_evaluator(rollout: int, noise: int, trust: int) -> PlayoutEvaluator:
-    """Return what judges the leaves of a tree search.
-
-    Args:
-        rollout: who plays on, an index of ROLLOUTS.
-        noise: per cent of turns cut short; the greedy player has none.
-        trust: how likely the heuristic's choice is, in per cent.
-    """
-    by_heuristic = ROLLOUTS[rollout] == "heuristic"
-    rules = (round(noise / 100 * 2**16), WEIGHT_TABLE) if by_heuristic else (RANKS,)
-    play_on = finish if by_heuristic else finish_greedily
-    return PlayoutEvaluator(play_on, rules, choose_in_all, (WEIGHT_TABLE,), trust / 100)

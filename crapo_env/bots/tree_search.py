@@ -111,7 +111,6 @@ class TreeSearchPolicy(Policy):
         self._seconds = ms / 1000
         self._width = width
         self._explore = explore / 100
-        self._batches: dict[int, Batch] = {}  # by the number of seats
         self._kept: OrderedDict[bytes, Node] = OrderedDict()
         self.visits: list[np.ndarray] = []
 
@@ -123,23 +122,24 @@ class TreeSearchPolicy(Policy):
             legal = np.flatnonzero(mask).tolist()
             actions[i] = legal[0]
             if len(legal) > 1:
-                root = self._search(observation, mask)
+                batch = self._make_batch(observation)
+                root = self._search(batch, observation, mask)
                 for action in legal:
                     self.visits[i][action] = root.visits_of(action)
                 actions[i] = np.argmax(self.visits[i])
-                self._keep(root.children[actions[i]], int(actions[i]), observation, mask)
+                self._keep(root.children[actions[i]], batch, int(actions[i]), observation, mask)
         return actions
 
-    def _search(self, observation: np.ndarray, mask: np.ndarray) -> Node:
-        """Return the root of a tree that has used the budget."""
+    def _make_batch(self, observation: np.ndarray) -> Batch:
+        """Return games under the rules that an observation shows, to be filled with redraws."""
         states = self.game.states_behind(observation[None], SEAT, 0)
-        num_seats = int(states["num_players"][0])
-        root = self._kept.pop(observation.tobytes(), None) or Node(num_seats)
+        options = self.game.option_values(states)
+        return Batch(self.game, self._width, options, auto_reset=False)
+
+    def _search(self, batch: Batch, observation: np.ndarray, mask: np.ndarray) -> Node:
+        """Return the root of a tree that has used the budget."""
+        root = self._kept.pop(observation.tobytes(), None) or Node(batch.rewards.shape[1])
         seed = hash_row(observation, self._seed)
-        if num_seats not in self._batches:
-            options = self.game.option_values(states)
-            self._batches[num_seats] = Batch(self.game, self._width, options, auto_reset=False)
-        batch = self._batches[num_seats]
         begin, done = time.perf_counter(), 0
         if root.chances is None:
             self._redraw(batch, observation, mask, int(seed))
@@ -208,9 +208,10 @@ class TreeSearchPolicy(Policy):
             return False
         return self._stage is None or batch.games[self._stage][i] == start[self._stage][0]
 
-    def _keep(self, child: Node, action: int, observation: np.ndarray, mask: np.ndarray) -> None:
+    def _keep(
+        self, child: Node, batch: Batch, action: int, observation: np.ndarray, mask: np.ndarray
+    ) -> None:
         """Keep the tree of a move that leads to one observation, whatever is hidden."""
-        batch = self._batches[len(child.totals)]
         self._redraw(batch, observation, mask, 0)
         batch.step(np.full(len(batch), action))
         seen = batch.observations
