@@ -44,7 +44,7 @@ class OddPolicy(Policy):
             time.sleep(1)
 
     def sleep(self, observation: np.ndarray, mask: np.ndarray) -> Any:
-        time.sleep(0.3)
+        time.sleep(1.5)
         return self.choose(observation, mask)
 
     def fail(self, observation: np.ndarray, mask: np.ndarray) -> Any:

@@ -92,7 +92,7 @@ def test_a_policy_that_errs_loses_that_game(what: str, kind: str, text: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "kind"), [("hang", "late"), ("sleep", "late"), ("die", "died")])
 def test_a_policy_that_hangs_or_dies_loses_that_game(what: str, kind: str) -> None:
-    records = play(request(f"odd:{what}", "greedy", pairs=3, ms=200))
+    records = play(request(f"odd:{what}", "greedy", pairs=2, ms=1000))
     check_faults(records, kind)
 
 
@@ -258,6 +258,17 @@ def test_the_play_stops_when_the_intervals_are_narrow(monkeypatch: pytest.Monkey
     assert all(high - low <= 0.4 for low, high in ends)
     strict = request("random", "greedy", pairs=8, batch=4, until_ci=1e-9)
     assert run_tournament(strict, Console(quiet=True))["ended"] == "all games played"
+
+
+def test_slow_policies_may_play_fewer_deals() -> None:
+    slow = {"few": ("planner",), "few_pairs": 2}
+    asked = request("random", "greedy", "planner:nodes=9", pairs=5, **slow)
+    summary = run_tournament(asked, Console(quiet=True))
+    assert summary["games"] == asked.num_games == 2 * (5 + 2 + 2)
+    for match in summary["matches"]:
+        meets_slow = "planner:nodes=9" in (match["policy"], *match["against"])
+        assert match["deals"] == (2 if meets_slow else 5)
+    assert all(policy["elo"] is not None for policy in summary["policies"])
 
 
 def test_the_progress_bar_shows_games_time_and_interval() -> None:
