@@ -18,6 +18,7 @@ from crapo_env.registry import find_game
 CHANCE = -1  # on turn: chance
 _PUBLIC = -1  # seen by: everybody
 UNKNOWN = "?"  # what others read of a private outcome
+MAX_REDRAWS = 10_000  # all but the rarest positions need one or two
 
 
 class LazyGame:
@@ -131,9 +132,12 @@ class LazyGame:
         What it cannot know is drawn anew, all cards of other hands in this deal. Draws under which
         the game would have gone otherwise (R15: a round goes on only if somebody can play) are
         drawn again, so the distribution is exact if nothing is inferred from how others play.
+
+        Raises:
+            RuntimeError: if none of `MAX_REDRAWS` draws fits what the seat has seen.
         """
         seen = self.history_of(seat)
-        while True:
+        for _ in range(MAX_REDRAWS):
             cards = self.chance.redraw(self.games, seat, int(rng.integers(2**63)))
             decisions = list(self._history)
             for k in range(len(decisions) - 1, -1, -1):  # a card's last outcome is the present one
@@ -141,6 +145,7 @@ class LazyGame:
                     decisions[k] = cards.pop(decisions[k])
             if self._is_like(decisions, seat, seen):
                 return decisions
+        raise RuntimeError(f"{MAX_REDRAWS} redraws do not fit what player_{seat} has seen")
 
     def _is_like(self, decisions: list[int], seat: int, seen: list[str]) -> bool:
         """Return whether decisions can be played and show the seat the same."""
