@@ -91,7 +91,7 @@ def write_line(record: GameRecord, header: Mapping[str, Any], names: list[str]) 
         "scores": record.scores,
         "points": record.points,
         "decisions": record.decisions,
-        "ms": [round(ms, 3) for ms in record.ms],
+        "ms": record.ms,
         "fault": None if record.fault is None else vars(record.fault),
     }
     return json.dumps(values, separators=(",", ":"))

@@ -114,6 +114,6 @@ class Table:
             scores=scores,
             points=None if points is None else tuple(points[0].tolist()),
             decisions=tuple(self._decisions[row].tolist()),
-            ms=tuple((1000 * self._seconds[row]).tolist()),
+            ms=tuple((1000 * self._seconds[row]).round(3).tolist()),  # as they are written
             fault=fault,
         )
