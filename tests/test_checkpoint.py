@@ -18,7 +18,7 @@ from tiny_training import positions, tiny_config, tiny_network
 
 from crapo_env.bots import make_policy
 from crapo_env.game import Game
-from crapo_env.registry import find_game
+from crapo_env.registry import GAMES, find_game
 from training import checkpoint as checkpoint_module
 from training.checkpoint import (
     FORMAT,
@@ -97,6 +97,13 @@ def test_a_checkpoint_for_something_else_is_refused_with_both_values(
             load_checkpoint(path, game)
         assert repr(value) in str(error.value)
         assert repr(here[name]) in str(error.value)
+    for other in GAMES.values():  # all of a checkpoint of another game differs: the game is named
+        if other is not game:
+            path = write_checkpoint(other, tmp_path / "other.safetensors")
+            with pytest.raises(
+                ValueError, match=f"for game '{other.name}', here it is '{game.name}'"
+            ):
+                load_checkpoint(path, game)
     path = write_checkpoint(game, tmp_path / "options.safetensors")
     with pytest.raises(ValueError, match="trained with max_steps = 0, here it is 7"):
         CheckpointPolicy(path, game).check_options({"max_steps": 7})

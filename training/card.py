@@ -107,7 +107,7 @@ def check_purpose(values: Mapping[str, Any], game: Game, **also: Any) -> None:
         ValueError: if so, naming both values.
     """
     wanted = {"game": game.name, "version": game.version, "tables_hash": game.tables_hash()}
-    for name, value in (also | wanted).items():
+    for name, value in (wanted | also).items():
         if values[name] != value:
             raise ValueError(f"it is for {name} {values[name]!r}, here it is {value!r}")
 
