@@ -23,6 +23,18 @@ GYMNASIUM_ENVIRONMENTS = {
 }
 
 
+def gymnasium_name(game: str) -> str:
+    """Return the name of a game's single-agent environment in Gymnasium.
+
+    Raises:
+        ValueError: if there is no such game.
+    """
+    names = {name: environment for environment, name in GYMNASIUM_ENVIRONMENTS.items()}
+    if game not in names:
+        raise ValueError(f"there is no game {game!r}; the games are {', '.join(names)}")
+    return names[game]
+
+
 def register_with_gymnasium(gymnasium: Any) -> None:
     """Add the single-agent environments to Gymnasium's registry."""
     for environment, game in GYMNASIUM_ENVIRONMENTS.items():

@@ -21,20 +21,17 @@ from crapo_env.registry import find_game
 from training.archive import is_zip
 from training.checkpoint import find_checkpoint, load_checkpoint, read_card
 from training.config import Config, make_config, read_config
-from training.display import Display
 from training.evaluation.policies import split_spec
 from training.evaluation.request import make_request
 from training.evaluation.run import run_tournament
 from training.evaluation.tables import make_tables
 from training.evaluation.texts import find_match
-from training.interrupt import Interrupt
-from training.logs import Logs
 from training.network import Network
 from training.option_text import read_option
 from training.run import CHECKPOINT, STATE, Run
 from training.sb3_zip import read_card as read_sb3_card
 from training.storage import write_whole
-from training.train import train
+from training.train import train_watched
 
 RESULT = "best_response.json"
 
@@ -112,11 +109,7 @@ def respond(target: Target, config: Config, folder: Path, console: Console) -> P
     run = Run(target.game, config, folder)
     if target.network is not None:
         run.network.load_state_dict(target.network.state_dict())
-    folder.mkdir(parents=True, exist_ok=True)
-    with Logs(folder, 0) as logs:
-        display = Display(console, config.total_timesteps, 0.0)
-        with Interrupt(lambda: display.line("stopping after this update")) as interrupt, display:
-            train(run, logs, display, interrupt)
+    train_watched(run, console)
     return folder / CHECKPOINT
 
 

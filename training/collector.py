@@ -196,19 +196,11 @@ class Collector:
 
     def _deal(self, rows: np.ndarray) -> None:
         """Start new games in `rows`: the home seat one on, new opponents, new cards."""
-        batch = self.batch
         self.home[rows] = (self.home[rows] + 1) % self.num_seats
         self.owners[rows] = self.league.draw((len(rows), self.num_seats), self.rng)
         self.owners[rows, self.home[rows]] = LEARNER
-        games = batch.games[rows]
         seeds = self.rng.integers(FIRST_EVALUATION_SEED, size=len(rows), dtype=np.uint64)
-        self.game.reset(games, seeds)
-        parts = [a[rows] for a in (batch.observations, batch.masks, batch.legal, batch.num_legal)]
-        self.game.refresh(games, *parts)
-        batch.games[rows] = games
-        batch.observations[rows], batch.masks[rows], batch.legal[rows], batch.num_legal[rows] = (
-            parts
-        )
+        self.batch.redeal(rows, seeds)
         self.credit[rows] = 0
         self.returns[rows] = 0
         self.last.reshape(-1, self.num_seats)[rows] = OPEN

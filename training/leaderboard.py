@@ -1,8 +1,8 @@
 """Write `seeds/leaderboard.md`: `python -m training.leaderboard --pairs 200 --few-pairs 20`.
 
-Every game and number of players has a table of all bots and of the shipped checkpoints that were
-trained for it. Games go to `--runs`; what is there already, of the same policies, is not played
-again.
+Every game and number of players has a table of the bots in `BOTS` and of the shipped checkpoints
+that were trained for it. Games go to `--runs`; what is there already, of the same policies, is not
+played again.
 """
 
 import argparse

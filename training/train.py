@@ -53,6 +53,19 @@ def train(run: Run, logs: Logs, display: Display, interrupt: Interrupt) -> None:
     run.save()
 
 
+def train_watched(run: Run, console: Console) -> Interrupt:
+    """Train with logs, a progress bar and an orderly end by Ctrl-C; return what was asked for.
+
+    Raises:
+        OSError: if something cannot be written.
+    """
+    with Logs(run.folder, run.updates) as logs:
+        display = Display(console, run.config.total_timesteps, logs.seconds)
+        with Interrupt(lambda: display.line("stopping after this update")) as interrupt, display:
+            train(run, logs, display, interrupt)
+    return interrupt
+
+
 def measure(run: Run, display: Display) -> dict[str, float]:
     """Play the anchors with deterministic moves, on deals that training may use."""
     torch.set_num_threads(1)
@@ -193,13 +206,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     console.print(describe_run(run.config, run.folder), highlight=False, soft_wrap=True)
-    with Logs(run.folder, run.updates) as logs:
-        display = Display(console, run.config.total_timesteps, logs.seconds)
-        with Interrupt(lambda: display.line("stopping after this update")) as interrupt, display:
-            try:
-                train(run, logs, display, interrupt)
-            except OSError as error:
-                sys.exit(f"error: {error}; go on with --resume {run.folder} from what was saved")
+    try:
+        interrupt = train_watched(run, console)
+    except OSError as error:
+        sys.exit(f"error: {error}; go on with --resume {run.folder} from what was saved")
     checkpoint = run.folder / CHECKPOINT
     console.print(f"checkpoint: {checkpoint}", highlight=False, soft_wrap=True)
     if interrupt.terminated:

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.vector import AutoresetMode
 
-from crapo_env.registration import GYMNASIUM_ENVIRONMENTS
+from crapo_env.registration import gymnasium_name
 
 try:
     import agilerl  # noqa: F401
@@ -31,8 +31,5 @@ def make_vector(game: str, num_envs: int, **arguments: Any) -> gym.vector.Vector
     Raises:
         ValueError: if there is no such game or an argument is wrong.
     """
-    names = {name: environment for environment, name in GYMNASIUM_ENVIRONMENTS.items()}
-    if game not in names:
-        raise ValueError(f"there is no game {game!r}; the games are {', '.join(names)}")
     arguments["autoreset_mode"] = AutoresetMode.SAME_STEP
-    return gym.make_vec(names[game], num_envs=num_envs, **arguments)
+    return gym.make_vec(gymnasium_name(game), num_envs=num_envs, **arguments)

@@ -200,12 +200,8 @@ class SelfPlayVecEnv(VecEnv):
             self._choices, (len(rows), self.num_seats), p=self._chances
         )
         self.opponents[rows, self.learner[rows]] = LEARNER
-        games = self.batch.games[rows]
-        self.game.reset(
-            games, self._rng.integers(FIRST_EVALUATION_SEED, size=len(rows), dtype=np.uint64)
-        )
-        self.batch.games[rows] = games
-        self.batch.refresh()
+        seeds = self._rng.integers(FIRST_EVALUATION_SEED, size=len(rows), dtype=np.uint64)
+        self.batch.redeal(rows, seeds)
         self._credit[rows] = 0
         self._returns[rows] = 0
         self._decisions[rows] = 0

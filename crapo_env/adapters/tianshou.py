@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.registration import GYMNASIUM_ENVIRONMENTS
+from crapo_env.registration import gymnasium_name
 from crapo_env.registry import find_game
 
 try:
@@ -37,10 +37,7 @@ class MaskedEnv(gym.Wrapper[dict[str, Any], Any, np.ndarray, Any]):
             game: name of a game.
             **arguments: those of `adapters.gymnasium.SingleAgentEnv`: opponent, seat, rule options.
         """
-        names = {name: environment for environment, name in GYMNASIUM_ENVIRONMENTS.items()}
-        if game not in names:
-            raise ValueError(f"there is no game {game!r}; the games are {', '.join(names)}")
-        env = gym.make(names[game], disable_env_checker=True, **arguments)
+        env = gym.make(gymnasium_name(game), disable_env_checker=True, **arguments)
         super().__init__(env)
         self.game = find_game(game)
         mask = spaces.MultiBinary(len(self.game.actions))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from crapo_env.bots.crapo_greedy import EMPTIES, LAST_CARD, ONTO_RUN
-from crapo_env.bots.crapo_value import foundation_needs, loads_on
 from crapo_env.bots.greedy import ALWAYS, MAX_TIE
 from crapo_env.bots.tree import list_mask
 from crapo_env.cards import NUM_RANKS, below, next_state
@@ -25,7 +24,7 @@ from crapo_env.crapo.actions import (
     TO_FOUNDATION,
 )
 from crapo_env.crapo.effects import apply
-from crapo_env.crapo.rules import legal_actions
+from crapo_env.crapo.rules import foundation_needs, legal_actions, loads_on
 from crapo_env.crapo.state import NO_CARD, NUM_SPACES, card_count, reserve_top, waste_top
 from crapo_env.jit import njit
 from crapo_env.runs import base_rank, card_at, count_to_fit, fits_key, run_length, top_key, top_rank

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from crapo_env.cards import KING, NUM_RANKS
-from crapo_env.crapo.state import NO_CARD, NUM_SPACES, NUM_SUITS
+from crapo_env.crapo.state import NO_CARD, NUM_SPACES
 from crapo_env.jit import njit
 from crapo_env.runs import run_length
 
@@ -68,28 +67,3 @@ def _deck(g: Any, p: int) -> Any:
     """Return the number of cards in stock, waste and hand of player `p`."""
     drawn = g.hand != NO_CARD and g.current_player == p
     return np.float64(g.stock_size[p]) + g.waste_size[p] + drawn
-
-
-@njit
-def foundation_needs(g: Any) -> int:
-    """Return the set of cards that fit a foundation (C13)."""
-    needs = np.int64(0)
-    for suit in range(NUM_SUITS):
-        for pile in range(2):
-            height = np.int64(g.foundation[suit, pile])
-            if height < NUM_RANKS:
-                needs |= 1 << suit * NUM_RANKS + height
-    return needs
-
-
-@njit
-def loads_on(card: int) -> int:
-    """Return the set of cards that may be loaded on `card`, none on an empty pile (C17)."""
-    cards = np.int64(0)
-    if card != NO_CARD:
-        rank = card % NUM_RANKS
-        if rank > 0:
-            cards |= 1 << card - 1
-        if rank < KING:
-            cards |= 1 << card + 1
-    return cards

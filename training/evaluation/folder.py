@@ -10,6 +10,7 @@ from training.evaluation.policies import Description
 from training.evaluation.records import GameRecord, read_line, write_line
 from training.evaluation.request import Request
 from training.source import package_version
+from training.storage import write_whole
 
 GAMES, RESULTS, REPORT = "games.jsonl", "results.json", "report.html"
 
@@ -71,9 +72,8 @@ class Folder:
     def write_results(self, values: dict[str, Any]) -> None:
         """Write `results.json`; the one before stays until the new one is whole."""
         values = values | {"settings": self._settings}
-        aside = self.path / f".{RESULTS}"
-        aside.write_text(json.dumps(values, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-        aside.replace(self.path / RESULTS)
+        text = json.dumps(values, indent=2, allow_nan=False) + "\n"
+        write_whole(self.path / RESULTS, text.encode())
 
     def _check_settings(self) -> None:
         path = self.path / RESULTS
