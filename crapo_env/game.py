@@ -186,7 +186,7 @@ class FieldTable:
 
     def __len__(self) -> int:
         """Return the length of an observation."""
-        return sum(field.size for field in self.fields)
+        return len(self.high)
 
     def split(self, observation: np.ndarray) -> dict[str, np.ndarray]:
         """Return views of an observation's fields by name, (..., size) to (..., *field.shape)."""

@@ -14,16 +14,17 @@ pytest.importorskip("safetensors")
 
 import torch
 from conftest import Setting
-from tiny_training import positions, tiny_network
+from tiny_training import positions, tiny_network, tiny_run
 from traces import walk
 
 from crapo_env.game import Game
 from crapo_env.registry import GAMES
 from training import train as train_module
-from training.checkpoint import CheckpointPolicy
+from training.checkpoint import CheckpointPolicy, load_checkpoint
 from training.config import Config, describe_settings, make_config, read_config
 from training.logs import read_metrics
 from training.network import NetworkPolicy, list_afterstates
+from training.run import CHECKPOINT
 
 ROOT = Path(__file__).parents[1]
 TINY = """
@@ -111,6 +112,23 @@ def test_the_published_configs_are_valid_and_every_setting_has_a_sentence() -> N
 
 
 # The network as a policy
+
+
+def test_bfloat16_is_for_training_alone(game: Game, tmp_path: Path) -> None:
+    """Products are rounded while training; weights and the policy at play are float32."""
+    run = tiny_run(game, tmp_path, bf16=True)
+    before = run.copy_network()
+    run.step()
+    assert not torch.equal(run.network.actor.layers[0].weight, before.actor.layers[0].weight)
+    run.save()
+    network, _ = load_checkpoint(run.folder / CHECKPOINT, game)
+    assert network.dtype == torch.float32
+    rows = torch.randint(0, 3, (500, len(game.features.position)), dtype=torch.int8)
+    plain, rounded = network.values(rows), run.copy_network().values(rows)
+    assert plain.dtype == rounded.dtype == torch.float32
+    assert not torch.equal(plain, rounded)
+    assert torch.allclose(plain, rounded, atol=0.02 * float(plain.abs().max()))
+    assert len(rounded.unique()) > 400  # the last layer is not rounded
 
 
 @pytest.mark.parametrize("fill", [0.0, 1e30, -1e30])

@@ -36,6 +36,9 @@ class Config:
     # Network
     hidden_sizes: Annotated[tuple[int, ...], "Widths of the layers of actor and critic."] = (96, 48)
     sees_hidden: Annotated[bool, "Whether the critic, in training only, sees hidden cards."] = False
+    bf16: Annotated[bool, "Multiply in bfloat16 while training; fast where the CPU knows it."] = (
+        False
+    )
 
     # Reward
     reward_scale: Annotated[float, "What a reward of the game is multiplied by."] = 1.0

@@ -15,15 +15,22 @@ from torch.nn import functional
 from crapo_env.bots.policy import Policy
 from crapo_env.game import FieldTable, Game
 
+ROWS = 64
 SEAT = 0  # all that is observed is relative to the observer, so any seat will do
 
 
 class Layers(nn.Module):
     """Fully connected layers, a ReLU between them, from int8 features to one number."""
 
-    def __init__(self, tables: Sequence[FieldTable], hidden_sizes: Sequence[int]) -> None:
-        """Make the layers for the features of these tables side by side."""
+    def __init__(
+        self, tables: Sequence[FieldTable], hidden_sizes: Sequence[int], dtype: torch.dtype
+    ) -> None:
+        """Make the layers for the features of these tables side by side.
+
+        All weights are float32; those of the hidden layers are rounded to `dtype` when used.
+        """
         super().__init__()
+        self.dtype = dtype
         high = np.concatenate([table.high for table in tables]).astype(np.float32)
         # A step of one counts less where the range is wide, but not in proportion.
         self.register_buffer("scale", torch.from_numpy(high**-0.5), persistent=False)
@@ -38,22 +45,34 @@ class Layers(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return numbers (n,) of int8 features (n, size)."""
-        first, *others = self.layers
-        assert isinstance(first, nn.Linear)
         # Scaling the weights is the same as scaling the features, and there are fewer of them.
-        numbers = functional.linear(
-            features.float(), first.weight * self.get_buffer("scale"), first.bias
-        )
-        for layer in others:
-            numbers = layer(numbers)
-        return numbers.squeeze(-1)
+        scale = self.get_buffer("scale")
+        size = len(features)
+        # Products in bfloat16 are prepared for each number of rows: there should be few of them.
+        extra = -size % ROWS if self.dtype == torch.bfloat16 else 0
+        numbers = functional.pad(features, (0, 0, 0, extra)).to(self.dtype)
+        for layer in self.layers[:-1]:
+            if isinstance(layer, nn.Linear):
+                weight = layer.weight if layer is not self.layers[0] else layer.weight * scale
+                numbers = functional.linear(
+                    numbers, weight.to(self.dtype), layer.bias.to(self.dtype)
+                )
+            else:
+                numbers = layer(numbers)
+        numbers = self.layers[-1](numbers.float())
+        return numbers[:size, 0]
 
 
 class Network(nn.Module):
     """What checkpoints hold and policies play with."""
 
     def __init__(
-        self, game: Game, hidden_sizes: Sequence[int], *, sees_hidden: bool = False
+        self,
+        game: Game,
+        hidden_sizes: Sequence[int],
+        *,
+        sees_hidden: bool = False,
+        dtype: torch.dtype = torch.float32,
     ) -> None:
         """Make an untrained network.
 
@@ -61,15 +80,17 @@ class Network(nn.Module):
             game: whose features it reads.
             hidden_sizes: widths of the layers of actor and critic.
             sees_hidden: whether the critic also reads what the seat cannot see.
+            dtype: of the products of the hidden layers.
         """
         super().__init__()
         self.game = game
         self.hidden_sizes = tuple(hidden_sizes)
         self.sees_hidden = sees_hidden
+        self.dtype = dtype
         tables = [game.features.position]
-        self.actor = Layers(tables, hidden_sizes)
+        self.actor = Layers(tables, hidden_sizes, dtype)
         self.critic = Layers(
-            [*tables, game.features.hidden] if sees_hidden else tables, hidden_sizes
+            [*tables, game.features.hidden] if sees_hidden else tables, hidden_sizes, dtype
         )
 
     def scores(self, features: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:

@@ -44,11 +44,19 @@ class Run:
         self.updates = 0
         self.decisions = 0
         torch.manual_seed(config.seed)
-        self.network = Network(game, config.hidden_sizes, sees_hidden=config.sees_hidden)
+        self.network = self._make_network()
         self.optimizer = torch.optim.Adam(self.network.parameters(), eps=ADAM_EPSILON)
         self.rng = np.random.default_rng(config.seed)
         self.league = League(game, config)
         self.collector = Collector(game, config, self.league, self.rng)
+
+    def _make_network(self) -> Network:
+        """Return an untrained network."""
+        config = self.config
+        dtype = torch.bfloat16 if config.bf16 else torch.float32
+        return Network(
+            self.game, config.hidden_sizes, sees_hidden=config.sees_hidden, dtype=dtype
+        )
 
     @property
     def finished(self) -> bool:
@@ -126,8 +134,7 @@ class Run:
 
     def copy_network(self) -> Network:
         """Return the present network as one that never changes."""
-        config = self.config
-        copy = Network(self.game, config.hidden_sizes, sees_hidden=config.sees_hidden)
+        copy = self._make_network()
         copy.load_state_dict(self.network.state_dict())
         return copy.eval().requires_grad_(False)
 

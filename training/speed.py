@@ -81,6 +81,11 @@ def make_products(run: Run, actions: float) -> Callable[[], int]:
     plays = [(actor, round(games * actions)), (critic, games)]
     learning = [product for shapes, rows in steps for product in _training_products(shapes, rows)]
     playing = [(torch.rand(rows, a), torch.rand(a, b)) for shapes, rows in plays for a, b in shapes]
+    dtype = run.network.dtype
+    learning, playing = (
+        [(left.to(dtype), right.to(dtype)) for left, right in factors]
+        for factors in (learning, playing)
+    )
 
     def work() -> int:
         for _ in range(config.rollout_decisions // games):
