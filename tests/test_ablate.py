@@ -75,7 +75,7 @@ def test_a_plan_needs_all_its_entries(tmp_path: Path) -> None:
     plan.write_text("seeds = [0]")
     with pytest.raises(ValueError, match="has no entry 'config'"):
         read_plan(plan)
-    with pytest.raises(ValueError, match="cannot read .*none"):
+    with pytest.raises(ValueError, match=r"cannot read .*none"):
         read_plan(tmp_path / "none")
 
 
