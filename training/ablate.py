@@ -1,8 +1,8 @@
 """What each choice of a recipe is worth: `python -m training.ablate configs/ablations/crapo.toml`.
 
 Every variant of the file is trained with every seed for the same number of decisions, then plays
-one opponent on deals of training, deterministically. Results are added to `--out` as they come; what
-is there already is not trained again.
+one opponent on deals of training, deterministically. Results are added to `--out` as they come;
+what is there already is not trained again.
 """
 
 import argparse
