@@ -150,6 +150,19 @@ def read_config(path: Path | str, overrides: Mapping[str, Any] | None = None) ->
         raise ValueError(f"{path}: {error}") from None
 
 
+def read_setting(text: str) -> tuple[str, Any]:
+    """Return name and value of a setting written as in TOML.
+
+    Raises:
+        ValueError: if the value is not written as in TOML.
+    """
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        raise ValueError(f"--set {text}: {value!r} is no value of TOML") from None
+
+
 def make_config(values: Mapping[str, Any]) -> Config:
     """Return the settings with these values.
 

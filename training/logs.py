@@ -1,4 +1,4 @@
-"""Where the numbers of a run go: `metrics.jsonl`, one line an update, and TensorBoard."""
+"""Where the numbers of a run go: `metrics.jsonl`, one line an update, TensorBoard, a tracker."""
 
 import json
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from typing import Any
 from torch.utils.tensorboard import SummaryWriter
 
 from training.storage import write_whole
+from training.tracking import Tracker
 
 METRICS = "metrics.jsonl"
 
@@ -15,8 +16,9 @@ METRICS = "metrics.jsonl"
 class Logs:
     """The logs of a run, used as a context manager."""
 
-    def __init__(self, folder: Path, updates: int) -> None:
+    def __init__(self, folder: Path, updates: int, tracker: Tracker | None = None) -> None:
         """Open the logs; lines after so many updates, of a run that was cut off, are dropped."""
+        self._tracker = tracker
         self._path = folder / METRICS
         kept = [line for line in read_metrics(self._path) if line["update"] <= updates]
         self.seconds = kept[-1]["seconds"] if kept else 0.0  # of the run so far
@@ -28,6 +30,8 @@ class Logs:
 
     def __exit__(self, *_: object) -> None:
         self._writer.close()
+        if self._tracker is not None:
+            self._tracker.close()
 
     def write(
         self, update: int, decisions: int, seconds: float, numbers: Mapping[str, float]
@@ -38,6 +42,8 @@ class Logs:
             file.write(json.dumps(line | dict(numbers)) + "\n")
         for name, number in numbers.items():
             self._writer.add_scalar(name, number, decisions)
+        if self._tracker is not None:
+            self._tracker.write(decisions, numbers)
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from sb3_contrib import MaskablePPO
 from crapo_env.adapters.sb3 import SelfPlayVecEnv
 from crapo_env.bots import make_policy
 from crapo_env.registry import find_game
-from training.config import Config, read_config
+from training.config import Config, read_config, read_setting
 from training.run import Run
 
 WARM_UP = 2  # updates before the first that counts
@@ -205,11 +205,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the recipe of the command line."""
     parser = argparse.ArgumentParser(prog="training.speed", description=__doc__)
     parser.add_argument("config", type=Path, help="TOML file in configs/")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="see training.train"
+    )
     parser.add_argument("--repeats", type=int, default=5, help="measurements of each (default: 5)")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write the results there too")
     asked = parser.parse_args(arguments)
     try:
-        config = read_config(asked.config)
+        config = read_config(asked.config, dict(map(read_setting, asked.set)))
     except ValueError as error:
         sys.exit(f"error: {error}")
     with tempfile.TemporaryDirectory() as folder:

@@ -8,10 +8,8 @@ only saves. `--resume FOLDER` goes on with a run that was stopped, however it wa
 import argparse
 import shutil
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +17,7 @@ from rich.console import Console
 
 from crapo_env.bots import make_policy
 from crapo_env.registry import find_game
-from training.config import Config, describe_settings, read_config
+from training.config import Config, describe_settings, read_config, read_setting
 from training.deals import default_path, read_deals
 from training.display import Display
 from training.evaluation.request import make_request
@@ -30,6 +28,7 @@ from training.logs import Logs
 from training.match import DRAW, WIN, play_match
 from training.network import NetworkPolicy
 from training.run import CHECKPOINT, STATE, Run, read_run_config
+from training.tracking import TRACKERS, Tracker
 
 FINAL_OPPONENTS = ("random", "greedy")
 CONFIG = "config.toml"
@@ -53,13 +52,13 @@ def train(run: Run, logs: Logs, display: Display, interrupt: Interrupt) -> None:
     run.save()
 
 
-def train_watched(run: Run, console: Console) -> Interrupt:
+def train_watched(run: Run, console: Console, tracker: Tracker | None = None) -> Interrupt:
     """Train with logs, a progress bar and an orderly end by Ctrl-C; return what was asked for.
 
     Raises:
         OSError: if something cannot be written.
     """
-    with Logs(run.folder, run.updates) as logs:
+    with Logs(run.folder, run.updates, tracker) as logs:
         display = Display(console, run.config.total_timesteps, logs.seconds)
         with Interrupt(lambda: display.line("stopping after this update")) as interrupt, display:
             train(run, logs, display, interrupt)
@@ -147,6 +146,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="any other setting, its value as in TOML, such as --set shaping=0.0",
     )
+    parser.add_argument("--track", choices=TRACKERS, help="also log to W&B or MLflow")
     parser.add_argument("--out", type=Path, help="folder of the run (default: a new one in runs/)")
     return parser.parse_args(arguments)
 
@@ -155,7 +155,7 @@ def _read(asked: argparse.Namespace) -> tuple[Config, Path]:
     """Return the settings and the folder of the run that the command line asks for."""
     names = ("seed", "total_timesteps", "torch_threads")
     given = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
-    given |= dict(_read_setting(text) for text in asked.set)
+    given |= dict(map(read_setting, asked.set))
     if asked.resume:
         if given or asked.out:
             raise ValueError("--resume goes on with the settings and in the folder of the run")
@@ -165,19 +165,6 @@ def _read(asked: argparse.Namespace) -> tuple[Config, Path]:
     if (folder / STATE).exists():
         raise ValueError(f"{folder} holds a run; go on with --resume {folder} or name another")
     return config, folder
-
-
-def _read_setting(text: str) -> tuple[str, Any]:
-    """Return name and value of a setting written as in TOML.
-
-    Raises:
-        ValueError: if the value is not written as in TOML.
-    """
-    name, _, value = text.partition("=")
-    try:
-        return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        raise ValueError(f"--set {text}: {value!r} is no value of TOML") from None
 
 
 def _prepare(asked: argparse.Namespace) -> Run:
@@ -203,11 +190,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console = Console()
     try:
         run = _prepare(asked)
+        settings = run.config.as_dict()
+        tracker = Tracker(asked.track, run.folder, settings) if asked.track else None
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     console.print(describe_run(run.config, run.folder), highlight=False, soft_wrap=True)
     try:
-        interrupt = train_watched(run, console)
+        interrupt = train_watched(run, console, tracker)
     except OSError as error:
         sys.exit(f"error: {error}; go on with --resume {run.folder} from what was saved")
     checkpoint = run.folder / CHECKPOINT

@@ -1,11 +1,13 @@
 """Stable-Baselines3's MaskablePPO by self-play on `adapters.sb3`, without the rest of `training`.
 
 `python -m training.frameworks.maskable_ppo` trains one seat against random and greedy play and
-prints the mean return of the last games.
+prints the mean return of the last games. With `--save model.zip` the model is kept, and after
+`python -m training.sb3_zip model.zip --game GAME` it can be evaluated like any checkpoint.
 """
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -26,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
     parser.add_argument("--steps", type=int, default=200_000, help="decisions of the learner")
     parser.add_argument("--num-envs", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", type=Path, metavar="ZIP", help="where the model goes")
     args = parser.parse_args(arguments)
     torch.set_num_threads(1)
     game = find_game(args.game)
@@ -50,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> tuple[float, float]:
         model.learn(steps, reset_num_timesteps=False)
         scores.append(float(np.mean([info["r"] for info in model.ep_info_buffer or []])))
         model.ep_info_buffer = None
+    if args.save:
+        model.save(args.save)
     before, after = scores
     names = " and ".join(args.opponents)
     print(f"{args.game}: mean return against {names} {before:+.3f} at first, {after:+.3f} at last")
