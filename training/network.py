@@ -46,20 +46,20 @@ class Layers(nn.Module):
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return numbers (n,) of int8 features (n, size)."""
         # Scaling the weights is the same as scaling the features, and there are fewer of them.
-        scale = self.get_buffer("scale")
+        *hidden, last = self.layers
         size = len(features)
         # Products in bfloat16 are prepared for each number of rows: there should be few of them.
         extra = -size % ROWS if self.dtype == torch.bfloat16 else 0
         numbers = functional.pad(features, (0, 0, 0, extra)).to(self.dtype)
-        for layer in self.layers[:-1]:
+        for k, layer in enumerate(hidden):
             if isinstance(layer, nn.Linear):
-                weight = layer.weight if layer is not self.layers[0] else layer.weight * scale
+                weight = layer.weight * self.get_buffer("scale") if k == 0 else layer.weight
                 numbers = functional.linear(
                     numbers, weight.to(self.dtype), layer.bias.to(self.dtype)
                 )
             else:
                 numbers = layer(numbers)
-        numbers = self.layers[-1](numbers.float())
+        numbers = last(numbers.float())
         return numbers[:size, 0]
 
 
