@@ -50,7 +50,7 @@ class Layers(nn.Module):
         size = len(features)
         # Products in bfloat16 are prepared for each number of rows: there should be few of them.
         extra = -size % ROWS if self.dtype == torch.bfloat16 else 0
-        numbers = functional.pad(features, (0, 0, 0, extra)).to(self.dtype)
+        numbers: torch.Tensor = functional.pad(features, (0, 0, 0, extra)).to(self.dtype)
         for k, layer in enumerate(hidden):
             if isinstance(layer, nn.Linear):
                 weight = layer.weight * self.get_buffer("scale") if k == 0 else layer.weight
@@ -59,8 +59,8 @@ class Layers(nn.Module):
                 )
             else:
                 numbers = layer(numbers)
-        numbers = last(numbers.float())
-        return numbers[:size, 0]
+        scores: torch.Tensor = last(numbers.float())
+        return scores[:size, 0]
 
 
 class Network(nn.Module):
