@@ -26,6 +26,61 @@ def sections(page: str) -> dict[tuple[str, int], str]:
     return found
 
 
+def cells_of(table: str) -> dict[tuple[str, str], str]:
+    """Return the cells of a cross table by row and column."""
+    cross = table.split("\n\n| | ")[-1]
+    head, _, *rows = cross.split("\n\n")[0].splitlines()
+    names = head.strip(" |").split(" | ")
+    found = {}
+    for row in rows:
+        name, *cells = row.strip("|").split("|")
+        found |= {(name.strip(), n): c.strip() for n, c in zip(names, cells, strict=True)}
+    return found
+
+
+def check_ladder(readme: str, page: str) -> dict[str, list[str]]:
+    """Check that the ladder has the cells of the tables; return its rows."""
+    block = leaderboard.MARKED.search(readme)
+    assert block is not None
+    head, _, *lines, _ = block[0].splitlines()[1:]
+    rows = {name: cells for name, *cells in (split(line) for line in lines)}
+    for k, ((game, players), table) in enumerate(sections(page).items()):
+        cells = cells_of(table)
+        title = f"{game.rpartition('_v')[0]}, {players} players, par {100 / players:.3g}"
+        assert split(head)[k + 1] == title
+        own = [a for a, _ in cells if "+" not in a and a in names_of_shipped()]
+        for row, values in rows.items():
+            pair = row.split(" v ")
+            for i, spec in enumerate(pair):
+                if spec == "checkpoint":
+                    pair[i] = own[0] if own else ""
+                elif spec.startswith("checkpoint+"):
+                    pair[i] = f"{own[0] if own else ''}+{spec.partition('+')[2]}"
+            assert values[k] == cells.get((pair[0], pair[1]), "")
+    return rows
+
+
+def split(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+
+
+def names_of_shipped() -> set[str]:
+    return {path.stem for path in checkpoint.SHIPPED.glob("*.safetensors")}
+
+
+def test_the_ladder_of_the_readme_is_that_of_the_page_and_every_rung_beats_the_one_below() -> None:
+    page = (ROOT / "seeds" / "leaderboard.md").read_text()
+    rows = check_ladder((ROOT / "README.md").read_text(), page)
+    assert list(rows) == [f"{a} v {b}" for a, b in leaderboard.RUNGS]
+    for name, cells in rows.items():
+        for cell, (_, players) in zip(cells, sections(page), strict=True):
+            assert cell or "checkpoint" in name
+            if not cell:
+                continue
+            low = float(cell.partition("[")[2].partition(",")[0])
+            assert low > 100 / players, (name, players, cell)
+
+
 @pytest.mark.slow
 def test_every_table_is_played_and_checkpoints_join_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -44,12 +99,20 @@ def test_every_table_is_played_and_checkpoints_join_their_own(
     file = str(shipped / "three.safetensors")  # processes of policies have their own SHIPPED
     found = leaderboard.list_shipped
     monkeypatch.setattr(leaderboard, "list_shipped", lambda *a: [file for _ in found(*a)])
-    monkeypatch.setattr(leaderboard, "BOTS", ("random", "greedy", "first_legal"))
-    monkeypatch.setattr(leaderboard, "FEW", ("first_legal",))
-    out, runs = tmp_path / "page.md", tmp_path / "runs"
-    arguments = ["--pairs", "2", "--few-pairs", "1", "--runs", str(runs), "--out", str(out)]
+    monkeypatch.setattr(leaderboard, "BOTS", ("random", "greedy"))
+    monkeypatch.setattr(leaderboard, "SLOW", ("first_legal",))
+    monkeypatch.setattr(leaderboard, "SEARCH", "+search:playouts=2")
+    led = ("checkpoint+search:playouts=2", "checkpoint")
+    monkeypatch.setattr(leaderboard, "RUNGS", (("first_legal", "random"), led))
+    out, runs, readme = tmp_path / "page.md", tmp_path / "runs", tmp_path / "README.md"
+    readme.write_text("before\n<!-- ladder -->\nold\n<!-- end -->\nafter\n")
+    arguments = ["--pairs", "3", "--rung-pairs", "2", "--few-pairs", "1"]
+    arguments += ["--runs", str(runs), "--out", str(out), "--readme", str(readme)]
     leaderboard.main(arguments)
     page = out.read_text()
+    assert readme.read_text().startswith("before\n<!-- ladder -->\n| | crapo, 2 players, par 50 |")
+    assert readme.read_text().endswith(" |\n<!-- end -->\nafter\n")
+    check_ladder(readme.read_text(), page)
     tables = sections(page)
     seatings = [
         (s.game.id, s.options.get("num_players", 2))
@@ -58,8 +121,11 @@ def test_every_table_is_played_and_checkpoints_join_their_own(
     ]
     assert list(tables) == seatings
     for (name, players), table in tables.items():
-        assert ("| three |" in table) == ((name, players) == (game.id, 3))
-        assert "| 0 | fixed |" in table and "1 to 2 deals" in table
+        is_trained_for = (name, players) == (game.id, 3)
+        assert ("| three |" in table) == is_trained_for
+        assert ("+search:playouts=2 |" in table) == is_trained_for
+        assert "| 0 | fixed |" in table
+        assert "1 to 3 deals" in table or "2 to 3 deals" in table
         assert find_game(name.rpartition("_v")[0]).tables_hash() in table
     before = {path: path.stat().st_mtime_ns for path in runs.glob("*/games.jsonl")}
     leaderboard.main(arguments)  # plays nothing again

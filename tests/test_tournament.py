@@ -11,13 +11,16 @@ import numpy as np
 import odd_policies
 import pytest
 
+pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
 from rich.console import Console
+from tiny_training import tiny_config, tiny_network
 
 from crapo_env import bots
 from crapo_env.bots import register_loader
 from crapo_env.registry import find_game
+from training.checkpoint import make_card, save_checkpoint
 from training.evaluation.folder import GAMES, RESULTS
 from training.evaluation.policies import ask
 from training.evaluation.records import GameRecord
@@ -196,6 +199,56 @@ def test_policies_can_be_added_to_a_tournament(tmp_path: Path) -> None:
     assert after.startswith(before) and after.count("\n") == 3 * before.count("\n")
 
 
+def test_games_of_changed_policies_can_be_dropped(tmp_path: Path) -> None:
+    """The file of a checkpoint is another one; random is not asked for any more."""
+    network = tiny_network(GAME)
+    card = make_card(GAME, tiny_config(GAME, options=SHORT).as_dict(), network, 0)
+    file = tmp_path / "mine.safetensors"
+    save_checkpoint(file, network, card)
+    quiet_run(request("random", "greedy", "heuristic", str(file), pairs=3), tmp_path / "run")
+    games = tmp_path / "run" / GAMES
+    before = games.read_text().splitlines()
+    save_checkpoint(file, tiny_network(GAME, seed=1), card)
+    asked = request("greedy", "heuristic", str(file), pairs=3)
+    with pytest.raises(ValueError, match="was played with policies"):
+        quiet_run(asked, tmp_path / "run", resume=True)
+    assert games.read_text().splitlines() == before
+    games.write_text("\n".join(before)[:-9])  # as a crash may leave it
+    other = request("greedy", "heuristic", str(file), pairs=3, seed=5)
+    with pytest.raises(ValueError, match="seed 0, now it is 5"):
+        quiet_run(other, tmp_path / "run", resume=True, drop_changed=True)
+    summary = quiet_run(asked, tmp_path / "run", resume=True, drop_changed=True)
+    assert without_times(summary) == without_times(quiet_run(asked, tmp_path / "anew"))
+    kept = [line for line in before if set(json.loads(line)["seats"]) == {"greedy", "heuristic"}]
+    after = games.read_text().splitlines()
+    assert len(kept) == 6 and kept == after[:6] and len(after) == 18
+    quiet_run(asked, tmp_path / "run", resume=True, drop_changed=True)
+    assert games.read_text().splitlines() == after
+
+
+def test_slow_policies_play_on_fewer_deals_and_in_no_mixed_lineup() -> None:
+    asked = request(
+        "random",
+        "first_legal",
+        "greedy",
+        "heuristic",
+        pairs=9,
+        options={"num_players": 3},
+        few=("heuristic",),
+        few_pairs=2,
+        rungs=(("heuristic", "greedy"),),
+        rung_pairs=4,
+    )
+    deals = {
+        tuple(asked.specs[policy] for policy in lineup): asked.num_deals(lineup)
+        for lineup in asked.lineups
+    }
+    assert deals.pop(("random", "first_legal", "greedy")) == 9
+    assert deals.pop(("greedy", "greedy", "heuristic")) == 4
+    assert len(deals) == 11 and all(len(set(lineup)) == 2 for lineup in deals)
+    assert all(n == (2 if "heuristic" in lineup else 9) for lineup, n in deals.items())
+
+
 def test_games_of_other_settings_are_not_resumed(tmp_path: Path) -> None:
     asked = request("random", "greedy", pairs=2)
     quiet_run(asked, tmp_path)
@@ -261,7 +314,7 @@ def test_the_play_stops_when_the_intervals_are_narrow(monkeypatch: pytest.Monkey
 
 
 def test_slow_policies_may_play_fewer_deals() -> None:
-    slow = {"few": ("planner",), "few_pairs": 2}
+    slow = {"few": ("planner:nodes=9",), "few_pairs": 2}
     asked = request("random", "greedy", "planner:nodes=9", pairs=5, **slow)
     summary = run_tournament(asked, Console(quiet=True))
     assert summary["games"] == asked.num_games == 2 * (5 + 2 + 2)

@@ -168,7 +168,7 @@ def checkpoint(game: Game, tmp_path: Path) -> str:
 def test_a_network_leads_a_search(game: Game, checkpoint: str) -> None:
     observations, masks = positions(game, 12)
     policy = make_search(game, f"{checkpoint}+search:playouts=16,width=4")
-    assert policy.name == f"{checkpoint}+search:playouts=16,width=4"
+    assert policy.name == "tiny+search:playouts=16,width=4"
     chosen = policy.act(observations, masks)
     assert masks[np.arange(12), chosen].all()
     assert {int(visits.sum()) for visits in policy.visits} <= {0, 16}

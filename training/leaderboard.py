@@ -1,13 +1,15 @@
-"""Write `seeds/leaderboard.md`: `python -m training.leaderboard --pairs 200 --few-pairs 20`.
+"""Write `seeds/leaderboard.md` and the ladder in README.md: `python -m training.leaderboard`.
 
-Every game and number of players has a table of the bots in `BOTS` and of the shipped checkpoints
-that were trained for it. Games go to `--runs`; what is there already, of the same policies, is not
-played again.
+Every game and number of players has a table of the bots and of the shipped checkpoints that were
+trained for it, alone and with a search. Games go to `--runs`; what is there already, of the same
+specs and weights, is not played again. After a change to the code of a bot, delete that folder.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +19,42 @@ from crapo_env.game import Game
 from crapo_env.registry import GAMES, find_game
 from training.checkpoint import SHIPPED, CheckpointPolicy
 from training.evaluation.folder import GAMES as GAMES_FILE
-from training.evaluation.request import make_request
+from training.evaluation.request import Request, make_request
 from training.evaluation.run import run_tournament
 from training.evaluation.texts import cell, elo_text, list_cycles, title
 
-BOTS = ("random", "first_legal", "greedy", "heuristic", "planner", "search:playouts=100")
-FEW = ("search",)  # so slow that they play on fewer deals
-TARGET = Path(__file__).parents[1] / "seeds" / "leaderboard.md"
+BOTS = ("random", "first_legal", "greedy", "heuristic", "planner")
+SLOW = ("search:playouts=100", "ismcts:playouts=96")  # play on fewer deals and in no mixed lineup
+SEARCH = "+search:playouts=48"  # of a checkpoint: slow too
+NETWORK = "checkpoint"  # stands for the shipped one of a table
+# Who plays whom in the ladder of README.md.
+RUNGS = (
+    ("first_legal", "random"),
+    ("greedy", "first_legal"),
+    ("heuristic", "greedy"),
+    ("planner", "greedy"),
+    ("planner", "heuristic"),
+    (SLOW[0], "greedy"),
+    (SLOW[0], "planner"),
+    (SLOW[1], "planner"),
+    (NETWORK, "greedy"),
+    (NETWORK, "planner"),
+    (NETWORK + SEARCH, NETWORK),
+)
+ROOT = Path(__file__).parents[1]
+TARGET = ROOT / "seeds" / "leaderboard.md"
+README = ROOT / "README.md"
+MARKED = re.compile(r"(<!-- ladder -->\n).*?(<!-- end -->)", re.DOTALL)
 HEAD = """# Leaderboard
 
 Written by `{command}`.
 All policies of a table met on the published evaluation deals, every deal from every seat; with
-three or four players each alone among copies of each other one, and mixed. Elo: random = 0, 95 %
-intervals over deals; `!` marks a policy that only won or only lost as seen from random, of which
-the Elo is no estimate. Nash: share in the mixture of policies that nobody beats. A cell is the
-score of the row's policy in per cent, alone among copies of the column's, draws shared evenly, with
-its 95 % interval; `!` marks only wins or only losses. All moves but those of random are
-deterministic.
+three or four players each alone among copies of each other one, and the fast ones mixed. Elo:
+random = 0, 95 % intervals over deals; `!` marks a policy that only won or only lost as seen from
+random, of which the Elo is no estimate. Nash: share in the mixture of policies that nobody beats. A
+cell is the score of the row's policy in per cent, alone among copies of the column's, draws shared
+evenly, with its 95 % interval; `!` marks only wins or only losses. All moves but those of random
+are deterministic.
 """
 
 
@@ -81,51 +102,99 @@ def make_section(summary: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"Hash of the tables: {summary['tables_hash']}.", ""])
 
 
-def make_leaderboard(asked: argparse.Namespace, console: Console) -> str:
-    """Play all tables and return the page.
+def make_ladder(summaries: Sequence[dict[str, Any]]) -> str:
+    """Return the Markdown of the ladder: a column for every table, a row for every rung."""
+    heads = [
+        f"{summary['game'].rpartition('_v')[0]}, {summary['players']} players, "
+        f"par {100 / summary['players']:.3g}"
+        for summary in summaries
+    ]
+    lines = ["| | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
+    for rung in RUNGS:
+        names = [find_names(summary, rung) for summary in summaries]
+        cells = [
+            cell(s, *both) if all(both) else "" for s, both in zip(summaries, names, strict=True)
+        ]
+        lines.append(f"| {rung[0]} v {rung[1]} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def find_names(summary: dict[str, Any], rung: tuple[str, str]) -> tuple[str, str]:
+    """Return the names that the two policies of a rung have in a table, "" if one is not there."""
+    names = {policy["spec"]: policy["name"] for policy in summary["policies"]}
+    mine = next((s for s in names if s.startswith(NETWORK) and "+" not in s), NETWORK)
+    specs = [mine + s.removeprefix(NETWORK) if s.startswith(NETWORK) else s for s in rung]
+    return names.get(specs[0], ""), names.get(specs[1], "")
+
+
+def make_table_request(game: Game, seating: dict[str, Any], asked: argparse.Namespace) -> Request:
+    """Return what is to be played for one table."""
+    shipped = list_shipped(game, game.read_options(seating))
+    led = [spec + SEARCH for spec in shipped]
+    request = make_request(
+        game,
+        seating,
+        [*BOTS, *shipped, *SLOW, *led],
+        pairs=asked.pairs,
+        few=(*SLOW, *led),
+        few_pairs=asked.few_pairs,
+        rung_pairs=asked.rung_pairs,
+        batch=asked.batch,
+        workers=asked.workers,
+    )
+    pairs = [
+        (a.replace(NETWORK, spec), b.replace(NETWORK, spec))
+        for a, b in RUNGS
+        for spec in shipped or [NETWORK]
+    ]
+    return replace(request, rungs=tuple(pairs))
+
+
+def make_leaderboard(asked: argparse.Namespace, console: Console) -> tuple[str, str]:
+    """Play all tables and return the page and the ladder.
 
     Raises:
         ValueError: if a number is out of range or a policy cannot be had.
     """
-    command = f"python -m training.leaderboard --pairs {asked.pairs} --few-pairs {asked.few_pairs}"
-    page = HEAD.format(command=command)
+    numbers = ("pairs", "rung_pairs", "few_pairs")
+    options = [f"--{name.replace('_', '-')} {getattr(asked, name)}" for name in numbers]
+    page = HEAD.format(command=" ".join(["python -m training.leaderboard", *options]))
+    summaries = []
     for game in [find_game(name) for name in asked.game or GAMES]:
         for seating in list_seatings(game):
-            request = make_request(
-                game,
-                seating,
-                [*BOTS, *list_shipped(game, game.read_options(seating))],
-                pairs=asked.pairs,
-                few=FEW,
-                few_pairs=asked.few_pairs,
-                batch=asked.batch,
-                workers=asked.workers,
-            )
+            request = make_table_request(game, seating, asked)
             folder = asked.runs / "-".join([game.name, *map(str, seating.values())])
             console.print(f"{folder}: {request.num_games:,} games")
             begun = (folder / GAMES_FILE).exists()
-            summary = run_tournament(request, console, folder, resume=begun)
+            summary = run_tournament(request, console, folder, resume=begun, drop_changed=begun)
             if not summary["complete"]:
                 raise ValueError("interrupted; the same command goes on")
             page += make_section(summary)
-    return page
+            summaries.append(summary)
+    return page, make_ladder(summaries)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the leaderboard."""
     parser = argparse.ArgumentParser(prog="training.leaderboard", description=__doc__)
     add = parser.add_argument
-    add("--game", choices=list(GAMES), action="append", help="default: all")
-    add("--pairs", type=int, default=200, metavar="N", help="number of deals")
-    add("--few-pairs", type=int, default=20, metavar="N", help=f"deals of {', '.join(FEW)}")
+    add("--game", choices=list(GAMES), action="append", help="default: all, and the README")
+    add("--pairs", type=int, default=500, metavar="N", help="number of deals")
+    add("--few-pairs", type=int, default=10, metavar="N", help="deals with a slow policy")
+    add("--rung-pairs", type=int, default=100, metavar="N", help="the same for the ladder's pairs")
     add("--batch", type=int, default=20, help="deals played side by side")
     add("--workers", type=int, default=1, metavar="K", help="processes for the policies")
     add("--runs", type=Path, default=Path("runs/leaderboard"), help="where the games go")
+    add("--readme", type=Path, default=README, help="the file with the ladder")
     add("--out", type=Path, default=TARGET, help="the page (default: seeds/leaderboard.md)")
     asked = parser.parse_args(arguments)
     try:
-        page = make_leaderboard(asked, Console(stderr=True))
+        page, ladder = make_leaderboard(asked, Console(stderr=True))
         asked.out.write_text(page, encoding="utf-8")
+        if not asked.game:
+            text = asked.readme.read_text(encoding="utf-8")
+            text = MARKED.sub(lambda found: found[1] + ladder + found[2], text)
+            asked.readme.write_text(text, encoding="utf-8")
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     print(f"written: {asked.out}")

@@ -54,7 +54,7 @@ _TREE = (
     Setting("width", 8, 1, 1024, "simulations side by side"),
     Setting("explore", 50, 0, 10**4, "per cent of the weight of chances against means"),
 )
-_CHANCE = Setting("trust", 50, 0, 100, "per cent that the heuristic's choice is likely")
+_CHANCE = "per cent that the choice of the %s is likely"
 _STAGES = {"reis_nos_cantos": "round_number"}  # the field whose change ends a simulation
 
 _FOR_ALL_GAMES = {
@@ -109,7 +109,7 @@ _FOR_ONE_GAME = {
             (
                 *_BUDGETS,
                 *_TREE,
-                _CHANCE,
+                Setting("trust", 50, 0, 100, _CHANCE % "heuristic"),
                 choice("rollout", "who plays on", ROLLOUTS),
                 Setting("horizon", 6, 0, 1000, "turns until a playout is valued"),
                 Setting("noise", 3, 0, 100, "per cent of random moves in playouts"),
@@ -170,7 +170,8 @@ _FOR_ONE_GAME = {
             (
                 *_BUDGETS,
                 *_TREE,
-                _CHANCE,
+                Setting("trust", 50, 0, 100, _CHANCE % "planner"),
+                Setting("nodes", 400, 1, MAX_NODES, "positions looked at by the planner"),
                 choice("rollout", "who plays on", ROLLOUTS),
                 Setting("noise", 3, 0, 100, "per cent of turns cut short in playouts"),
             ),
@@ -224,10 +225,11 @@ def make_policy(spec: str, game: Game, seed: int = 0) -> Policy:
     """
     leader, plus, search = spec.rpartition("+")
     if plus and search.partition(":")[0] == "search":
-        evaluator = PolicyEvaluator(make_policy(leader, game, seed))
-        maker = partial(TreeSearchPolicy, evaluator=evaluator, stage=_STAGES.get(game.name))
+        led_by = make_policy(leader, game, seed)
+        evaluator, stage = PolicyEvaluator(led_by), _STAGES.get(game.name)
+        maker = partial(TreeSearchPolicy, evaluator=evaluator, stage=stage)
         policy = replace(_LED_SEARCH, maker=maker).make(search, game, seed)
-        policy.name = spec
+        policy.name = f"{led_by.name}+{search}"
         return policy
     kind, colon, argument = spec.partition(":")
     if colon and argument and kind in _LOADERS:

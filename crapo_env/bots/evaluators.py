@@ -14,7 +14,7 @@ from crapo_env.bots import (
     crapo_search,
     crapo_value,
     reis_greedy,
-    reis_heuristic,
+    reis_planner,
     reis_search,
     reis_value,
 )
@@ -44,7 +44,7 @@ class Evaluator(ABC):
 
 
 class PlayoutEvaluator(Evaluator):
-    """Plays on by a heuristic policy, which is also the likely choice."""
+    """Plays on by a heuristic policy; what some bot chooses is likely."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class PlayoutEvaluator(Evaluator):
         Args:
             finish: (games, root, seeds, *rules, shares): plays on in place and writes the shares.
             rules: how it is played on.
-            choose: (games, masks, *tables, actions): the heuristic's choices.
-            tables: of the heuristic.
+            choose: (games, masks, *tables, actions): what is likely to be chosen.
+            tables: of this choice.
             trust: how likely its choice is; all other actions share the rest.
         """
         self._finish = finish
@@ -137,17 +137,18 @@ def judge_crapo(rollout: int, horizon: int, noise: int, trust: int) -> PlayoutEv
     return PlayoutEvaluator(crapo_search.finish, rules, choose, tables, trust / 100)
 
 
-def judge_reis_nos_cantos(rollout: int, noise: int, trust: int) -> PlayoutEvaluator:
+def judge_reis_nos_cantos(rollout: int, noise: int, trust: int, nodes: int) -> PlayoutEvaluator:
     """Return what judges the leaves of a search of Reis nos cantos.
 
     Args:
         rollout: who plays on, an index of ROLLOUTS.
         noise: per cent of turns cut short; the greedy player has none.
-        trust: how likely the heuristic's choice is, in per cent.
+        trust: how likely the planner's choice is, in per cent.
+        nodes: how many positions it looks at to choose.
     """
     weights = reis_value.WEIGHT_TABLE
     finish, rules = (
         (reis_search.finish, (round(noise / 100 * 2**16), weights)),
         (reis_search.finish_greedily, (reis_greedy.RANKS,)),
     )[rollout]
-    return PlayoutEvaluator(finish, rules, reis_heuristic.choose_in_all, (weights,), trust / 100)
+    return PlayoutEvaluator(finish, rules, reis_planner.plan_in_all, (nodes, weights), trust / 100)

@@ -32,8 +32,13 @@ class Folder:
         }
         self._file: IO[str] | None = None
 
-    def open(self, *, resume: bool) -> list[GameRecord]:
+    def open(self, *, resume: bool, drop_changed: bool = False) -> list[GameRecord]:
         """Begin to write and return the games that are there already.
+
+        Args:
+            resume: whether to go on with a folder that is there.
+            drop_changed: whether games of policies that have changed or are not asked for any more
+                are dropped first, not refused.
 
         Raises:
             ValueError: if there are games, but they are not to be resumed or were played with other
@@ -41,6 +46,8 @@ class Folder:
         """
         games = self.path / GAMES
         if resume:
+            if drop_changed:
+                self._drop_changed()
             self._check_settings()
         elif games.exists():
             raise ValueError(f"{games} exists already; go on with it by --resume")
@@ -75,12 +82,32 @@ class Folder:
         text = json.dumps(values, indent=2, allow_nan=False) + "\n"
         write_whole(self.path / RESULTS, text.encode())
 
-    def _check_settings(self) -> None:
+    def _drop_changed(self) -> None:
+        """Keep only games between policies whose files are what they were."""
+        settings, games = self._read_settings(), self.path / GAMES
+        before, now = settings["policies"], self._settings["policies"]
+        same = {
+            name
+            for name, (spec, digest) in zip(self._names, now.items(), strict=True)
+            if spec in before and before[spec] == digest
+        }
+        if len(same) < len(before) and games.exists():
+            lines = [line for line in games.read_bytes().splitlines(True) if line[-1:] == b"\n"]
+            kept = [line for line in lines if same.issuperset(json.loads(line)["seats"])]
+            write_whole(games, b"".join(kept))
+            others = settings | {"policies": {}}
+            text = json.dumps({"settings": others, "complete": False}, indent=2) + "\n"
+            write_whole(self.path / RESULTS, text.encode())
+
+    def _read_settings(self) -> dict[str, Any]:
         path = self.path / RESULTS
         try:
-            settings = json.loads(path.read_text(encoding="utf-8"))["settings"]
+            return dict(json.loads(path.read_text(encoding="utf-8"))["settings"])
         except (OSError, ValueError, KeyError, TypeError):
             raise ValueError(f"there is nothing to resume: cannot read {path}") from None
+
+    def _check_settings(self) -> None:
+        settings = self._read_settings()
         for name, value in json.loads(json.dumps(self._settings)).items():
             before = settings.get(name)
             if name == "policies" and isinstance(before, dict) and before.items() <= value.items():

@@ -13,7 +13,7 @@ from crapo_env.seeds import FIRST_EVALUATION_SEED
 from training.deals import default_path, read_deals
 from training.evaluation.box import Setup
 from training.evaluation.intervals import plan_looks
-from training.evaluation.schedule import Lineup, list_lineups
+from training.evaluation.schedule import Lineup, is_alone, list_lineups
 
 FIRST_LOOK = 100  # deals before the first look of a sequential stop
 ANCHOR = "random"  # has 0 Elo
@@ -34,8 +34,10 @@ class Request:
     batch: int = 20  # deals of a lineup that are played side by side
     workers: int = 1
     until_ci: float | None = None  # half-width of the widest score at which the play stops
-    few: tuple[str, ...] = ()  # specs, or their names, of policies so slow that they play less
+    few: tuple[str, ...] = ()  # specs of policies so slow that they play less, and none mixed
     few_pairs: int = 50  # the deals that lineups with one of them play
+    rungs: tuple[tuple[str, str], ...] = ()  # the first alone among copies of the second plays more
+    rung_pairs: int = 50  # the deals of these lineups
     width: float = 0.01  # half-width for which the games still needed are told
 
     @property
@@ -51,14 +53,19 @@ class Request:
     @property
     def lineups(self) -> list[Lineup]:
         """Return who meets whom."""
-        return list_lineups(len(self.specs), self.num_seats)
+        lineups = list_lineups(len(self.specs), self.num_seats)
+        return [lineup for lineup in lineups if is_alone(lineup) or not self._is_slow(lineup)]
 
     def num_deals(self, lineup: Lineup) -> int:
         """Return how many deals a lineup plays."""
-        specs = {self.specs[policy] for policy in lineup}
-        if specs & {*self.few} or {spec.partition(":")[0] for spec in specs} & {*self.few}:
-            return min(self.few_pairs, len(self.seeds))
-        return len(self.seeds)
+        if not self._is_slow(lineup):
+            return len(self.seeds)
+        specs = sorted(self.specs[policy] for policy in lineup)
+        is_rung = any(specs == sorted([a] + [b] * (len(specs) - 1)) for a, b in self.rungs)
+        return min(self.rung_pairs if is_rung else self.few_pairs, len(self.seeds))
+
+    def _is_slow(self, lineup: Lineup) -> bool:
+        return any(self.specs[policy] in self.few for policy in lineup)
 
     @property
     def num_games(self) -> int:
@@ -134,6 +141,7 @@ def make_request(
     _check("--workers", settings.get("workers", 1), 1)
     _check("--batch", settings.get("batch", 1), 1)
     _check("--few-pairs", settings.get("few_pairs"), 1)
+    _check("--rung-pairs", settings.get("rung_pairs"), 1)
     _check("--ms", settings.get("ms"), 0, strict=True)
     _check("--until-ci", settings.get("until_ci"), 0, strict=True)
     _check("--width", settings.get("width"), 0, strict=True)

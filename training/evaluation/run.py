@@ -36,11 +36,23 @@ def widest(results: Results, confidence: float) -> float:
 
 
 def run_tournament(
-    request: Request, console: Console, out: Path | None = None, *, resume: bool = False
+    request: Request,
+    console: Console,
+    out: Path | None = None,
+    *,
+    resume: bool = False,
+    drop_changed: bool = False,
 ) -> dict[str, Any]:
     """Play a tournament and return its summary; with `out` also write the folder.
 
     The first Ctrl-C ends the play; what was finished counts.
+
+    Args:
+        request: what is played.
+        console: for what is told meanwhile.
+        out: the folder.
+        resume: whether to go on with a folder that is there.
+        drop_changed: see `Folder.open`.
 
     Raises:
         ValueError: if a policy or the folder cannot be used.
@@ -56,7 +68,7 @@ def run_tournament(
         _open_folder(out, request, tournament.descriptions) as folder,
     ):
         if folder is not None:
-            results.add(folder.open(resume=resume))
+            results.add(folder.open(resume=resume, drop_changed=drop_changed))
         ended = _play(request, tournament, results, folder, interrupt, console)
         summary = summarise(request, results, tournament.descriptions, ended)
         if folder is not None and out is not None:
