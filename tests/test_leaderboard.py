@@ -96,7 +96,7 @@ def test_every_table_is_played_and_checkpoints_join_their_own(
     assert leaderboard.list_shipped(GAMES["crapo"], GAMES["crapo"].read_options({})) == []
     three = game.read_options({"num_players": 3})
     assert leaderboard.list_shipped(game, three) == ["checkpoint:three"]
-    file = str(shipped / "three.safetensors")  # processes of policies have their own SHIPPED
+    file = f"checkpoint:{shipped}/three.safetensors"  # processes of policies have their own SHIPPED
     found = leaderboard.list_shipped
     monkeypatch.setattr(leaderboard, "list_shipped", lambda *a: [file for _ in found(*a)])
     monkeypatch.setattr(leaderboard, "BOTS", ("random", "greedy"))

@@ -25,7 +25,7 @@ from training.evaluation.texts import cell, elo_text, list_cycles, title
 
 BOTS = ("random", "first_legal", "greedy", "heuristic", "planner")
 SLOW = ("search:playouts=100", "ismcts:playouts=96")  # play on fewer deals and in no mixed lineup
-SEARCH = "+search:playouts=48"  # of a checkpoint: slow too
+SEARCH = "+search:playouts=96"  # of a checkpoint: slow too
 NETWORK = "checkpoint"  # stands for the shipped one of a table
 # Who plays whom in the ladder of README.md.
 RUNGS = (
