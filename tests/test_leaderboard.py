@@ -15,6 +15,7 @@ from training import checkpoint, leaderboard
 from training.checkpoint import make_card, save_checkpoint
 
 ROOT = Path(__file__).parents[1]
+REIS = find_game("reis_nos_cantos")
 
 
 def sections(page: str) -> dict[tuple[str, int], str]:
@@ -68,41 +69,32 @@ def names_of_shipped() -> set[str]:
     return {path.stem for path in checkpoint.SHIPPED.glob("*.safetensors")}
 
 
-def test_the_ladder_of_the_readme_is_that_of_the_page_and_every_rung_beats_the_one_below() -> None:
-    page = (ROOT / "seeds" / "leaderboard.md").read_text()
-    rows = check_ladder((ROOT / "README.md").read_text(), page)
-    assert list(rows) == [f"{a} v {b}" for a, b in leaderboard.RUNGS]
-    for name, cells in rows.items():
-        for cell, (_, players) in zip(cells, sections(page), strict=True):
-            assert cell or "checkpoint" in name
-            if not cell:
-                continue
-            low = float(cell.partition("[")[2].partition(",")[0])
-            assert low > 100 / players, (name, players, cell)
+def ship_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a checkpoint for three players the only shipped one."""
+    network = tiny_network(REIS)
+    config = tiny_config(REIS, options={"num_players": 3}).as_dict()
+    save_checkpoint(folder / "three.safetensors", network, make_card(REIS, config, network, 1))
+    for module in (checkpoint, leaderboard):
+        monkeypatch.setattr(module, "SHIPPED", folder)
+    crapo = GAMES["crapo"]
+    assert leaderboard.list_shipped(REIS, REIS.read_options({})) == []
+    assert leaderboard.list_shipped(crapo, crapo.read_options({})) == []
+    three = REIS.read_options({"num_players": 3})
+    assert leaderboard.list_shipped(REIS, three) == ["checkpoint:three"]
+    file = f"checkpoint:{folder}/three.safetensors"  # other processes have their own SHIPPED
+    found = leaderboard.list_shipped
+    monkeypatch.setattr(leaderboard, "list_shipped", lambda *a: [file for _ in found(*a)])
 
 
 @pytest.mark.slow
 def test_every_table_is_played_and_checkpoints_join_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    game = find_game("reis_nos_cantos")
-    shipped = tmp_path / "checkpoints"
-    network = tiny_network(game)
-    config = tiny_config(game, options={"num_players": 3}).as_dict()
-    save_checkpoint(shipped / "three.safetensors", network, make_card(game, config, network, 1))
-    for module in (checkpoint, leaderboard):
-        monkeypatch.setattr(module, "SHIPPED", shipped)
-    assert leaderboard.list_shipped(game, game.read_options({})) == []
-    assert leaderboard.list_shipped(GAMES["crapo"], GAMES["crapo"].read_options({})) == []
-    three = game.read_options({"num_players": 3})
-    assert leaderboard.list_shipped(game, three) == ["checkpoint:three"]
-    file = f"checkpoint:{shipped}/three.safetensors"  # processes of policies have their own SHIPPED
-    found = leaderboard.list_shipped
-    monkeypatch.setattr(leaderboard, "list_shipped", lambda *a: [file for _ in found(*a)])
+    ship_one(tmp_path / "checkpoints", monkeypatch)
+    led = ("checkpoint+search:playouts=2", "checkpoint")
     monkeypatch.setattr(leaderboard, "BOTS", ("random", "greedy"))
     monkeypatch.setattr(leaderboard, "SLOW", ("first_legal",))
     monkeypatch.setattr(leaderboard, "SEARCH", "+search:playouts=2")
-    led = ("checkpoint+search:playouts=2", "checkpoint")
     monkeypatch.setattr(leaderboard, "RUNGS", (("first_legal", "random"), led))
     out, runs, readme = tmp_path / "page.md", tmp_path / "runs", tmp_path / "README.md"
     readme.write_text("before\n<!-- ladder -->\nold\n<!-- end -->\nafter\n")
@@ -113,25 +105,27 @@ def test_every_table_is_played_and_checkpoints_join_their_own(
     assert readme.read_text().startswith("before\n<!-- ladder -->\n| | crapo, 2 players, par 50 |")
     assert readme.read_text().endswith(" |\n<!-- end -->\nafter\n")
     check_ladder(readme.read_text(), page)
-    tables = sections(page)
-    seatings = [
-        (s.game.id, s.options.get("num_players", 2))
-        for g in GAMES.values()
-        for s in list_seatings(g)
-    ]
-    assert list(tables) == seatings
-    for (name, players), table in tables.items():
-        is_trained_for = (name, players) == (game.id, 3)
-        assert ("| three |" in table) == is_trained_for
-        assert ("+search:playouts=2 |" in table) == is_trained_for
-        assert "| 0 | fixed |" in table
-        assert "1 to 3 deals" in table or "2 to 3 deals" in table
-        assert find_game(name.rpartition("_v")[0]).tables_hash() in table
+    check_tables(sections(page))
     before = {path: path.stat().st_mtime_ns for path in runs.glob("*/games.jsonl")}
     leaderboard.main(arguments)  # plays nothing again
     assert out.read_text() == page
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    assert len(before) == len(seatings)
+    assert len(before) == len(sections(page))
+
+
+def check_tables(tables: dict[tuple[str, int], str]) -> None:
+    """Check that every seating has its table, and one of them the checkpoint."""
+    assert list(tables) == [
+        (s.game.id, s.options.get("num_players", 2))
+        for g in GAMES.values()
+        for s in list_seatings(g)
+    ]
+    for (name, players), table in tables.items():
+        is_trained_for = (name, players) == (REIS.id, 3)
+        assert ("| three |" in table) == is_trained_for
+        assert ("+search:playouts=2 |" in table) == is_trained_for
+        assert "| 0 | fixed |" in table and "1 to 3 deals" in table
+        assert find_game(name.rpartition("_v")[0]).tables_hash() in table
 
 
 def test_a_bad_number_is_one_line(tmp_path: Path) -> None:

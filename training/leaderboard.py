@@ -54,7 +54,7 @@ random = 0, 95 % intervals over deals; `!` marks a policy that only won or only 
 random, of which the Elo is no estimate. Nash: share in the mixture of policies that nobody beats. A
 cell is the score of the row's policy in per cent, alone among copies of the column's, draws shared
 evenly, with its 95 % interval; `!` marks only wins or only losses. All moves but those of random
-are deterministic.
+are deterministic. Milliseconds are those of a clock, on a machine that may have done other work.
 """
 
 
