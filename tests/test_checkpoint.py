@@ -195,7 +195,7 @@ def test_a_published_run_is_played_by_its_name(
     run, shipped = tmp_path / "run", tmp_path / "shipped"
     write_checkpoint(game, run / "checkpoint.safetensors")
     results = tmp_path / "results.json"
-    own = {name: 0 for name in NUMBERS} | {"policy": "strong", "illegal": 0}
+    own = {name: 0 for name in NUMBERS} | {"policy": "run", "illegal": 0}
     other = own | {"policy": "random"}
     results.write_text(json.dumps({"options": {}, "deals": {"from": "x"}, "matches": [own, other]}))
     target = publish(run, "strong", [results], shipped)
@@ -210,6 +210,9 @@ def test_a_published_run_is_played_by_its_name(
     assert np.array_equal(named, load_policy(str(target), game).act(observations, masks))
     with pytest.raises(ValueError, match="no checkpoint weak; shipped are strong"):
         make_policy("checkpoint:weak", game)
+    results.write_text(results.read_text().replace('"run"', '"another"'))
+    with pytest.raises(ValueError, match=r"results.json says nothing of run"):
+        publish(run, "strong", [results], shipped)
     results.write_text("{")
     with pytest.raises(ValueError, match="cannot be read as results"):
         publish(run, "strong", [results], shipped)

@@ -33,11 +33,10 @@ def publish(run: Path, name: str, results: Sequence[Path], folder: Path = SHIPPE
         raise ValueError(f"{source} must be a file of at most {MAX_BYTES:,} bytes")
     card = read_card(source)
     load_checkpoint(source, find_game(card.game))
-    metrics = [_read_results(path, name) for path in results]
-    seed, threads = card.config["seed"], card.config["torch_threads"]
+    metrics = [_read_results(path, run.absolute().name) for path in results]
+    seed = card.config["seed"]
     facts: dict[str, Any] = asdict(card) | {
-        "command": f"python -m training.train configs/{name}.toml --seed {seed} "
-        f"--torch-threads {threads}",
+        "command": f"python -m training.train configs/{name}.toml --seed {seed}",
         "licence": LICENCE,
         "metrics": metrics,
     }
@@ -49,10 +48,12 @@ def publish(run: Path, name: str, results: Sequence[Path], folder: Path = SHIPPE
 
 
 def _read_results(path: Path, name: str) -> dict[str, Any]:
-    """Return what an evaluation's `results.json` says of the policy, in short."""
+    """Return what an evaluation's `results.json` says of the run called `name`, in short."""
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
         own = [match for match in results["matches"] if match["policy"] == name]
+        if not own:
+            raise ValueError(f"{path} says nothing of {name}")
         return {
             "options": results["options"],
             "deals": results["deals"]["from"],
