@@ -358,6 +358,7 @@ def test_the_report_shows_names_as_text(folder: Path, tmp_path: Path) -> None:
         (["none.safetensors"], "there is no checkpoint none.safetensors"),
         (["greedy", "--deals", "none.txt"], "cannot read the deals none.txt"),
         (["greedy", "--deals", "x", "--fresh-deals", "1"], "cannot be combined"),
+        (["greedy", "--few", "planner"], "--few planner does not play; greedy, random do"),
         (["greedy", "--pairs", "0"], "--pairs must be at least 1, not 0"),
         (["greedy", "--workers", "0"], "--workers must be at least 1, not 0"),
         (["greedy", "--ms", "0"], "--ms must be above 0, not 0"),

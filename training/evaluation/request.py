@@ -135,6 +135,8 @@ def make_request(
     specs = tuple(dict.fromkeys(specs))
     if len(specs) < 2:
         raise ValueError(f"at least two different policies must play, not {', '.join(specs)}")
+    if strangers := set(settings.get("few", ())) - set(specs):
+        raise ValueError(f"--few {min(strangers)} does not play; {', '.join(specs)} do")
     if deals is not None and fresh is not None:
         raise ValueError("--deals and --fresh-deals cannot be combined")
     _check("--pairs", pairs, 1)
