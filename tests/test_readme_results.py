@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from training.ablate import read_plan
+from training.ablate import list_variants, read_plan, read_results
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -70,17 +70,10 @@ def policies_table() -> str:
 
 def ablations_table(plan: str) -> str:
     """Return the score of every variant of an ablation."""
-    lines = (RESULTS / f"ablations-{plan}.jsonl").read_text().splitlines()
-    results = [json.loads(line) for line in lines]
+    results = read_results(RESULTS / f"ablations-{plan}.jsonl").values()
     rows = ["| variant | score by seed | mean | minutes |", "|" + " --- |" * 4]
-    for variant in dict.fromkeys(result["variant"] for result in results):
-        own = sorted(
-            (r for r in results if r["variant"] == variant), key=lambda r: r["config"]["seed"]
-        )
-        scores = [100 * result["score"] for result in own]
-        minutes = mean(result["cpu_minutes"] for result in own)
-        each = ", ".join(f"{score:.1f}" for score in scores)
-        rows.append(f"| {variant} | {each} | {mean(scores):.1f} | {minutes:.1f} |")
+    for name, each, score, minutes in list_variants(results):
+        rows.append(f"| {name} | {each} | {score:.1f} | {minutes:.1f} |")
     return "\n".join(rows)
 
 
@@ -99,8 +92,7 @@ def with_tables(text: str) -> str:
 @pytest.mark.parametrize("path", PLANS, ids=[path.stem for path in PLANS])
 def test_every_variant_of_the_ablations_was_trained(path: Path) -> None:
     _, variants = read_plan(path)
-    lines = (RESULTS / f"ablations-{path.stem}.jsonl").read_text().splitlines()
-    known = [(r["variant"], json.dumps(r["config"])) for r in map(json.loads, lines)]
+    known = read_results(RESULTS / f"ablations-{path.stem}.jsonl")
     asked = [(name, json.dumps(c.as_dict())) for name, cs in variants.items() for c in cs]
     assert sorted(known) == sorted(asked)
 

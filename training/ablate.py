@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -84,15 +84,21 @@ def read_plan(path: Path) -> tuple[dict[str, Any], dict[str, list[Config]]]:
     return plan, variants
 
 
-def ablate(path: Path, out: Path, console: Console) -> list[dict[str, Any]]:
-    """Train what is missing in `out`, and return all results.
+def read_results(out: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the results in a file, by variant and settings, none if there is no file."""
+    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
+    return {(r["variant"], json.dumps(r["config"])): r for r in map(json.loads, lines)}
+
+
+def ablate(
+    plan: Mapping[str, Any], variants: Mapping[str, list[Config]], out: Path, console: Console
+) -> list[dict[str, Any]]:
+    """Train what is missing in `out`, and return all results; see `read_plan`.
 
     Raises:
-        ValueError: if a file cannot be read or a setting is of no use.
+        ValueError: if the results in `out` cannot be read.
     """
-    plan, variants = read_plan(path)
-    lines = out.read_text(encoding="utf-8").splitlines() if out.exists() else []
-    known = {(r["variant"], json.dumps(r["config"])): r for r in map(json.loads, lines)}
+    known = read_results(out)
     results = []
     for name, configs in variants.items():
         for config in configs:
@@ -108,15 +114,22 @@ def ablate(path: Path, out: Path, console: Console) -> list[dict[str, Any]]:
     return results
 
 
-def make_table(results: Sequence[dict[str, Any]], opponent: str) -> Table:
+def list_variants(results: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, float, float]]:
+    """Yield of each variant its name, the scores by seed and their mean in per cent, minutes."""
+    known = list(results)
+    for name in dict.fromkeys(result["variant"] for result in known):
+        own = [result for result in known if result["variant"] == name]
+        own.sort(key=lambda result: int(result["config"]["seed"]))
+        scores = [100 * result["score"] for result in own]
+        each = ", ".join(f"{score:.1f}" for score in scores)
+        yield name, each, mean(scores), mean(result["cpu_minutes"] for result in own)
+
+
+def make_table(results: Iterable[dict[str, Any]], opponent: str) -> Table:
     """Return all results, a variant a row."""
     table = Table("variant", f"% v {opponent}, by seed", "mean", "minutes of a processor")
-    for name in dict.fromkeys(result["variant"] for result in results):
-        own = [result for result in results if result["variant"] == name]
-        scores = [100 * result["score"] for result in own]
-        minutes = mean(result["cpu_minutes"] for result in own)
-        each = ", ".join(f"{score:.1f}" for score in scores)
-        table.add_row(name, each, f"{mean(scores):.1f}", f"{minutes:.1f}")
+    for name, each, score, minutes in list_variants(results):
+        table.add_row(name, each, f"{score:.1f}", f"{minutes:.1f}")
     return table
 
 
@@ -128,10 +141,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     console = Console()
     try:
-        results = ablate(asked.plan, asked.out, console)
+        plan, variants = read_plan(asked.plan)
+        results = ablate(plan, variants, asked.out, console)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
-    console.print(make_table(results, read_plan(asked.plan)[0]["opponent"]))
+    console.print(make_table(results, plan["opponent"]))
 
 
 if __name__ == "__main__":
