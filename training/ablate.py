@@ -16,39 +16,27 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import numpy as np
-import torch
 from rich.console import Console
 from rich.table import Table
 
-from crapo_env.bots import make_policy
 from crapo_env.registry import find_game
 from training.config import Config, read_config
 from training.evaluation.intervals import interval
-from training.match import DRAW, play_match
-from training.network import NetworkPolicy
+from training.match import DRAW
 from training.run import Run
 from training.storage import write_whole
+from training.train import meet_anchor
 
 
 def train_variant(config: Config, opponent: str, deals: int) -> dict[str, Any]:
     """Train with one setting and return how it does, draws counting as half a win."""
-    game = find_game(config.game)
     begun = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        run = Run(game, config, Path(folder))
+        run = Run(find_game(config.game), config, Path(folder))
         while not run.finished:
             run.step()
     minutes = (time.process_time() - begun) / 60
-    torch.set_num_threads(1)
-    learner = NetworkPolicy(game, run.copy_network(), "learner", deterministic=True)
-    match = play_match(
-        game,
-        learner,
-        make_policy(opponent, game),
-        np.arange(deals, dtype=np.uint64),
-        config.options | config.anchor_options,
-    )
+    match = meet_anchor(run, opponent, deals)
     return {
         "config": config.as_dict(),
         "decisions": run.decisions,

@@ -25,7 +25,7 @@ from training.evaluation.run import run_tournament
 from training.evaluation.tables import make_tables
 from training.interrupt import Interrupt
 from training.logs import Logs
-from training.match import DRAW, WIN, play_match
+from training.match import DRAW, WIN, Match, play_match
 from training.network import NetworkPolicy
 from training.run import CHECKPOINT, STATE, Run, read_run_config
 from training.tracking import TRACKERS, Tracker
@@ -65,16 +65,20 @@ def train_watched(run: Run, console: Console, tracker: Tracker | None = None) ->
     return interrupt
 
 
-def measure(run: Run, display: Display) -> dict[str, float]:
-    """Play the anchors with deterministic moves, on deals that training may use."""
+def meet_anchor(run: Run, spec: str, deals: int) -> Match:
+    """Let the learner, deterministic, play a fixed policy on deals that training may use."""
     torch.set_num_threads(1)
     game, config = run.game, run.config
-    policy = NetworkPolicy(game, run.copy_network(), "learner", deterministic=True)
-    seeds = np.arange(config.anchor_deals, dtype=np.uint64)
-    numbers, texts = {}, []
-    options = config.options | config.anchor_options
+    learner = NetworkPolicy(game, run.copy_network(), "learner", deterministic=True)
+    seeds, options = np.arange(deals, dtype=np.uint64), config.options | config.anchor_options
+    return play_match(game, learner, make_policy(spec, game, config.seed), seeds, options)
+
+
+def measure(run: Run, display: Display) -> dict[str, float]:
+    """Play the anchors and return the numbers to log, see `meet_anchor`."""
+    config, numbers, texts = run.config, {}, []
     for spec in config.anchors:
-        match = play_match(game, policy, make_policy(spec, game, config.seed), seeds, options)
+        match = meet_anchor(run, spec, config.anchor_deals)
         numbers[f"anchor/win_rate_{spec}"] = match.share(WIN)
         numbers[f"anchor/draw_rate_{spec}"] = match.share(DRAW)
         numbers[f"anchor/game_length_{spec}"] = float(match.lengths.mean())
