@@ -1,17 +1,17 @@
 """`Batch`: many games of one kind side by side, played in place by one kernel call per step."""
 
-import itertools
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numba.core import config
 
 from crapo_env.cards import below, next_state, read_deck
 from crapo_env.game import Game
 from crapo_env.jit import announce_compilation, njit
 from crapo_env.registry import find_game
+from crapo_env.threads import Crew
 
 NO_ACTION = -1  # leaves a game alone
 
@@ -73,7 +73,7 @@ class Batch:
             auto_reset: deal a new game within the step that ended one. Its seed comes from the
                 ended game's generator, so a batch is fixed by its first seeds.
             threads: how many threads share the games of a step; the results are the same for any
-                number. Worth it from some thousand games on.
+                number. Worth it from a thousand games on, with as many cores free.
 
         Raises:
             ValueError: if a number or an option is wrong.
@@ -87,8 +87,7 @@ class Batch:
                 f"threads must be an integer from 1 to the number of games, not {threads!r}"
             )
         self.threads = threads
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_owner = 0  # the process whose threads are in the pool
+        self._crew: Crew | None = None
         self.auto_reset = auto_reset
         self.games = self.game.new_games(n, options or {})
         seats = int(self.games["num_players"][0])
@@ -98,7 +97,14 @@ class Batch:
         self.num_legal = np.zeros(n, np.int16)
         self.rewards = np.zeros((n, seats), np.float32)
         self.ended = np.zeros(n, np.int8)
-        self._split()
+        self._written = (
+            self.observations,
+            self.masks,
+            self.legal,
+            self.num_legal,
+            self.rewards,
+            self.ended,
+        )
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -166,66 +172,32 @@ class Batch:
             raise ValueError(f"{len(self.games)} games take as many actions, not {actions.shape}")
         if actions.dtype != np.int64:  # any other would be compiled for anew
             actions = _as_integers("actions", actions).astype(np.int64)
-        if self.threads == 1:
-            wrong = self._step_part(0, actions)
+        if self.threads == 1 or config.DISABLE_JIT:
+            wrong = self.game.step(self.games, actions, *self._written, self.auto_reset)
         else:
-            wrong = self._step_threads(actions)
+            wrong = self._step_together(actions)
         if wrong >= 0:
             raise ValueError(f"game {wrong}: {self.explain_illegal(wrong, actions[wrong])}")
 
-    def _split(self) -> None:
-        """Divide the games among the threads: a slice of every array for each."""
-        bounds = np.linspace(0, len(self.games), self.threads + 1).astype(int).tolist()
-        self._rows = [slice(low, high) for low, high in itertools.pairwise(bounds)]
-        self._parts = [
-            (
-                self.games[rows],
-                self.observations[rows],
-                self.masks[rows],
-                self.legal[rows],
-                self.num_legal[rows],
-                self.rewards[rows],
-                self.ended[rows],
-            )
-            for rows in self._rows
-        ]
-
-    def _step_part(self, part: int, actions: np.ndarray) -> int:
-        """Step the games of one thread; return the index of the first illegal action, else -1."""
-        games, *arrays = self._parts[part]
-        return self.game.step(games, actions, *arrays, self.auto_reset)
-
-    def _step_threads(self, actions: np.ndarray) -> int:
-        """Step all parts side by side, once no action is found illegal."""
+    def _step_together(self, actions: np.ndarray) -> int:
+        """Step all games on several threads, or return the first whose action is illegal."""
+        if self._crew is None or self._crew.process != os.getpid():  # a fork copies no threads
+            self._crew = Crew(self.game.share, (self.games, *self._written), self.threads)
+        self._crew.wait()
         wrong: int = first_illegal(self.masks, actions)
         if wrong < 0:
-            others = range(1, self.threads)
-            pool = self._threads()
-            waiting = [
-                pool.submit(self._step_part, part, actions[self._rows[part]]) for part in others
-            ]
-            self._step_part(0, actions[self._rows[0]])
-            for future in waiting:
-                future.result()
+            self._crew.step(actions, self.auto_reset)
         return wrong
-
-    def _threads(self) -> ThreadPoolExecutor:
-        """Return the threads beside the caller's own; a forked child has to start new ones."""
-        if self._pool is None or self._pool_owner != os.getpid():
-            self._pool = ThreadPoolExecutor(self.threads - 1, "crapo_env")
-            self._pool_owner = os.getpid()
-        return self._pool
 
     def __getstate__(self) -> dict[str, Any]:
         """Copy and pickle everything but the threads."""
-        return self.__dict__ | {"_pool": None, "_parts": None, "game": self.game.name}
+        return self.__dict__ | {"_crew": None, "game": self.game.name}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy, whose records need the game's own dtype object to be quick."""
         self.__dict__.update(state)
         self.game = find_game(state["game"])
         self.games = self.games.view(self.game.dtype)
-        self._split()
 
     def observe(self, seat: int) -> np.ndarray:
         """Return what `seat` sees in every game, (n, len(game.fields)) int8, a new array."""

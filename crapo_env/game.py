@@ -275,6 +275,7 @@ class Game:
     deal: Callable[..., None]  # (games, deck int8, seeds): lay out one written deck in each game
     refresh: Callable[..., None]  # (games, observations, masks, legal, num_legal), for the movers
     step: Callable[..., int]  # see `Batch.step`
+    share: Callable[..., None]  # the same by several threads, see `Crew`
     play: Callable[..., int]  # the same for one game, see the kernels
     observe: Callable[..., None]  # (games, seat, observations): what one seat sees in each game
     playout: Callable[..., int]  # (games, seeds): play at random to the end, return the decisions

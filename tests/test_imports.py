@@ -25,7 +25,8 @@ from source_tree import (
 from crapo_env.registry import GAMES
 
 PACKAGE = ROOT / "crapo_env"
-SHARED = ("jit", "bits", "cards", "runs", "chance", "game")  # each may import those before it
+SHARED = ("jit", "bits", "threads", "cards", "runs", "chance", "game")
+# each may import those before it
 GAME_FILES = (
     ("state",),
     ("actions",),

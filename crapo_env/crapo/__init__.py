@@ -40,6 +40,7 @@ GAME = Game(
     deal=kernels.deal,
     refresh=kernels.refresh,
     step=kernels.step,
+    share=kernels.share,
     play=kernels.play,
     observe=kernels.observe_all,
     playout=kernels.playout,

@@ -11,6 +11,7 @@ from crapo_env.crapo.observation import observe, update
 from crapo_env.crapo.rules import legal_actions
 from crapo_env.crapo.state import STALE_ALL, deal_shuffled, lay_out
 from crapo_env.jit import njit
+from crapo_env.threads import AUTO_RESET, first_turn, next_turn
 
 
 @njit
@@ -80,6 +81,36 @@ def step(
         else:
             rewards[i, 0] = rewards[i, 1] = 0
     return -1
+
+
+@njit
+def share(
+    games: Any,
+    actions: Any,
+    observations: Any,
+    masks: Any,
+    legal: Any,
+    num_legal: Any,
+    rewards: Any,
+    ended: Any,
+    board: Any,
+    looks: int,
+) -> None:
+    """Step games as long as there are any that no other thread has taken; see `Crew`."""
+    low, high = first_turn(board, looks)
+    while low < high:
+        step(
+            games[low:high],
+            actions[low:high],
+            observations[low:high],
+            masks[low:high],
+            legal[low:high],
+            num_legal[low:high],
+            rewards[low:high],
+            ended[low:high],
+            board[AUTO_RESET] != 0,
+        )
+        low, high = next_turn(board, looks, high - low)
 
 
 @njit

@@ -55,6 +55,7 @@ GAME = Game(
     deal=kernels.deal,
     refresh=kernels.refresh,
     step=kernels.step,
+    share=kernels.share,
     play=kernels.play,
     observe=kernels.observe_all,
     playout=kernels.playout,

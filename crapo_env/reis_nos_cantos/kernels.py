@@ -10,6 +10,7 @@ from crapo_env.reis_nos_cantos.actions import NUM_ACTIONS
 from crapo_env.reis_nos_cantos.observation import observe
 from crapo_env.reis_nos_cantos.rules import apply, legal_actions
 from crapo_env.reis_nos_cantos.state import begin_match, deal_shuffled
+from crapo_env.threads import AUTO_RESET, first_turn, next_turn
 
 
 @njit
@@ -79,6 +80,36 @@ def step(
         else:
             rewards[i] = 0
     return -1
+
+
+@njit
+def share(
+    games: Any,
+    actions: Any,
+    observations: Any,
+    masks: Any,
+    legal: Any,
+    num_legal: Any,
+    rewards: Any,
+    ended: Any,
+    board: Any,
+    looks: int,
+) -> None:
+    """Step games as long as there are any that no other thread has taken; see `Crew`."""
+    low, high = first_turn(board, looks)
+    while low < high:
+        step(
+            games[low:high],
+            actions[low:high],
+            observations[low:high],
+            masks[low:high],
+            legal[low:high],
+            num_legal[low:high],
+            rewards[low:high],
+            ended[low:high],
+            board[AUTO_RESET] != 0,
+        )
+        low, high = next_turn(board, looks, high - low)
 
 
 @njit

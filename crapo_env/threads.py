@@ -1,0 +1,181 @@
+"""How threads share the games of one step: each takes the next few from a board until none is left.
+
+Nothing depends on who steps which games, nor on whether the others come at all, so a thread that
+wakes late costs little. The hand-over holds no interpreter lock: a helper that has nothing to do
+looks at the board for a moment before it sleeps, because waking up takes longer than most steps.
+"""
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from queue import SimpleQueue
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from crapo_env.jit import njit
+
+# The board is an int64 array. What many write stands on cache lines of its own.
+NEXT = 0  # first game that nobody has taken in this step
+DONE = 16  # games stepped
+ASLEEP = 32  # helpers that have to be woken
+GAMES, TURN, AUTO_RESET = 48, 49, 50  # games in all, games taken at a time, whether to deal anew
+BOARD_SIZE = 64
+
+TURNS = 16  # of each thread in one step, so that the last to finish is not long behind
+LOOKS = 12_000  # at the board before a thread goes to sleep, some 60 us
+NAP = 5e-5  # seconds
+
+
+def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return the address of the entry of the board that the first two arguments name."""
+    kind = signature.args[0]
+    board = context.make_array(kind)(context, builder, arguments[0])
+    return cgutils.get_item_pointer(context, builder, kind, board, [arguments[1]])
+
+
+@intrinsic
+def _load(typing_context: Any, board: Any, entry: Any) -> tuple[Any, Callable[..., Any]]:
+    """Read an entry that other threads change; the fence also slows down who looks again."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.fence("seq_cst")
+        address = _address(context, builder, signature, arguments)
+        return builder.load_atomic(address, "seq_cst", 8)
+
+    return numba.int64(board, numba.intp), generate
+
+
+def _exchange(operation: str) -> Any:
+    """Return an intrinsic that changes an entry in one stroke and returns what it was."""
+
+    @intrinsic
+    def change(
+        typing_context: Any, board: Any, entry: Any, value: Any
+    ) -> tuple[Any, Callable[..., Any]]:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            address = _address(context, builder, signature, arguments)
+            return builder.atomic_rmw(operation, address, arguments[2], "seq_cst")
+
+        return numba.int64(board, numba.intp, numba.int64), generate
+
+    return change
+
+
+_swap, _add = _exchange("xchg"), _exchange("add")
+
+
+@njit
+def first_turn(board: Any, looks: int) -> tuple[int, int]:
+    """Return the first games to step, see `next_turn`; the caller, who never looks, opens them."""
+    if looks == 0:
+        _swap(board, DONE, 0)
+        _swap(board, NEXT, 0)
+    return next_turn(board, looks, 0)
+
+
+@njit
+def next_turn(board: Any, looks: int, done: int) -> tuple[int, int]:
+    """Report games as done and return the next to step as a range; an empty one says to stop."""
+    _add(board, DONE, done)
+    n = board[GAMES]
+    is_helper = looks > 0
+    while True:
+        if _load(board, NEXT) < n:
+            first = _add(board, NEXT, board[TURN])
+            if first < n:
+                return first, min(first + board[TURN], n)
+        looks -= 1
+        if looks < 0:
+            if is_helper:
+                _add(board, ASLEEP, 1)
+            return n, n
+
+
+@njit
+def _is_done(board: Any, looks: int) -> bool:
+    """Look until all games are stepped; return whether they are."""
+    for _ in range(looks):
+        if _load(board, DONE) == board[GAMES]:
+            return True
+    return False
+
+
+@njit
+def _take_sleepers(board: Any) -> int:
+    """Return how many helpers have to be woken; from now on they count as awake."""
+    return _swap(board, ASLEEP, 0)
+
+
+def _help(bell: SimpleQueue[bool], step: Callable[[int], None], failures: list[Exception]) -> None:
+    """Run a helper: sleep until the bell rings, then step games; False ends it."""
+    try:
+        while bell.get():
+            step(LOOKS)
+    except Exception as error:
+        failures.append(error)
+
+
+def _dismiss(bell: SimpleQueue[bool], helpers: int) -> None:
+    for _ in range(helpers):
+        bell.put(False)
+
+
+class Crew:
+    """Threads that step the games of a batch together with the one that calls.
+
+    They end with this object and belong to the process that made it.
+    """
+
+    def __init__(self, share: Callable[..., None], arrays: Sequence[np.ndarray], size: int) -> None:
+        """Start the threads beside the caller's own.
+
+        Args:
+            share: see `Game.share`.
+            arrays: those of a batch that `share` takes, the games first.
+            size: number of threads, the caller's too.
+        """
+        games, *others = arrays
+        n = len(games)
+        self.process = os.getpid()
+        self._actions = np.zeros(n, np.int64)
+        self._board = np.zeros(BOARD_SIZE, np.int64)
+        self._board[[NEXT, DONE, GAMES]] = n
+        self._board[TURN] = max(1, n // (size * TURNS))
+        self._board[ASLEEP] = size - 1
+        self._step = partial(share, games, self._actions, *others, self._board)
+        self._bell: SimpleQueue[bool] = SimpleQueue()
+        self._failures: list[Exception] = []
+        weakref.finalize(self, _dismiss, self._bell, size - 1)
+        work = (self._bell, self._step, self._failures)
+        for _ in range(size - 1):
+            threading.Thread(target=_help, args=work, name="crapo_env", daemon=True).start()
+
+    def wait(self) -> None:
+        """Wait until no helper steps games, which one may after an interrupt, and raise its error.
+
+        Raises:
+            Exception: whatever a helper has raised; its games are lost.
+        """
+        while not _is_done(self._board, LOOKS):
+            if self._failures:
+                raise self._failures[0]
+            time.sleep(NAP)
+
+    def step(self, actions: np.ndarray, auto_reset: bool) -> None:
+        """Step all games, see `Batch.step`; no action may be illegal, nor a helper still at work.
+
+        An interrupt comes before the first game is stepped or after the last one is taken.
+        """
+        self._actions[:] = actions
+        self._board[AUTO_RESET] = auto_reset
+        for _ in range(_take_sleepers(self._board)):
+            self._bell.put(True)
+        self._step(0)
+        self.wait()
