@@ -1,8 +1,9 @@
-"""How threads share the games of one step: each takes the next few from a board until none is left.
+"""How threads share the games of one step: a few at a time, each those of its own part first.
 
 Nothing depends on who steps which games, nor on whether the others come at all, so a thread that
-wakes late costs little. The hand-over holds no interpreter lock: a helper that has nothing to do
-looks at the board for a moment before it sleeps, because waking up takes longer than most steps.
+wakes late costs little. Those of a part mostly meet the core that stepped them last. The hand-over
+holds no interpreter lock: a helper that has nothing to do looks at the board for a moment before it
+sleeps, because waking up takes longer than most steps.
 """
 
 import os
@@ -22,11 +23,11 @@ from numba.extending import intrinsic
 from crapo_env.jit import njit
 
 # The board is an int64 array. What many write stands on cache lines of its own.
-NEXT = 0  # first game that nobody has taken in this step
-DONE = 16  # games stepped
-ASLEEP = 32  # helpers that have to be woken
-GAMES, TURN, AUTO_RESET = 48, 49, 50  # games in all, games taken at a time, whether to deal anew
-BOARD_SIZE = 64
+LINE = 16  # entries, two lines, as they come in pairs
+DONE = 0  # games stepped
+ASLEEP = LINE  # helpers that have to be woken
+GAMES, SIZE, TURN, AUTO_RESET = range(2 * LINE, 2 * LINE + 4)  # games taken at a time: TURN
+NEXT = 3 * LINE  # of each thread's part, a line apart: first game that nobody has taken
 
 TURNS = 16  # of each thread in one step, so that the last to finish is not long behind
 LOOKS = 12_000  # at the board before a thread goes to sleep, some 60 us
@@ -72,30 +73,41 @@ _swap, _add = _exchange("xchg"), _exchange("add")
 
 
 @njit
-def first_turn(board: Any, looks: int) -> tuple[int, int]:
-    """Return the first games to step, see `next_turn`; the caller, who never looks, opens them."""
-    if looks == 0:
+def first_turn(board: Any, thread: int, looks: int) -> tuple[int, int]:
+    """Return the first games to step, see `next_turn`; the caller, thread 0, opens them."""
+    if thread == 0:
         _swap(board, DONE, 0)
-        _swap(board, NEXT, 0)
-    return next_turn(board, looks, 0)
+        for k in range(board[SIZE]):
+            _swap(board, NEXT + LINE * k, _begin(board, k))
+    return next_turn(board, thread, looks, 0)
 
 
 @njit
-def next_turn(board: Any, looks: int, done: int) -> tuple[int, int]:
-    """Report games as done and return the next to step as a range; an empty one says to stop."""
+def next_turn(board: Any, thread: int, looks: int, done: int) -> tuple[int, int]:
+    """Report games as done and return the next to step as a range; an empty one says to stop.
+
+    A thread takes those of its own part, which its core remembers, before those of the others.
+    """
     _add(board, DONE, done)
-    n = board[GAMES]
-    is_helper = looks > 0
     while True:
-        if _load(board, NEXT) < n:
-            first = _add(board, NEXT, board[TURN])
-            if first < n:
-                return first, min(first + board[TURN], n)
+        for k in range(thread, thread + board[SIZE]):
+            part = k % board[SIZE]
+            entry, end = NEXT + LINE * part, _begin(board, part + 1)
+            if _load(board, entry) < end:
+                first = _add(board, entry, board[TURN])
+                if first < end:
+                    return first, min(first + board[TURN], end)
         looks -= 1
         if looks < 0:
-            if is_helper:
+            if thread > 0:
                 _add(board, ASLEEP, 1)
-            return n, n
+            return 0, 0
+
+
+@njit
+def _begin(board: Any, part: int) -> int:
+    """Return the first game of a part."""
+    return board[GAMES] * part // board[SIZE]
 
 
 @njit
@@ -113,11 +125,11 @@ def _take_sleepers(board: Any) -> int:
     return _swap(board, ASLEEP, 0)
 
 
-def _help(bell: SimpleQueue[bool], step: Callable[[int], None], failures: list[Exception]) -> None:
+def _help(bell: SimpleQueue[bool], step: Callable[[], None], failures: list[Exception]) -> None:
     """Run a helper: sleep until the bell rings, then step games; False ends it."""
     try:
         while bell.get():
-            step(LOOKS)
+            step()
     except Exception as error:
         failures.append(error)
 
@@ -145,16 +157,17 @@ class Crew:
         n = len(games)
         self.process = os.getpid()
         self._actions = np.zeros(n, np.int64)
-        self._board = np.zeros(BOARD_SIZE, np.int64)
-        self._board[[NEXT, DONE, GAMES]] = n
+        self._board = np.zeros(NEXT + LINE * size, np.int64)
+        self._board[NEXT:] = self._board[[GAMES, DONE]] = n
+        self._board[SIZE] = size
         self._board[TURN] = max(1, n // (size * TURNS))
         self._board[ASLEEP] = size - 1
         self._step = partial(share, games, self._actions, *others, self._board)
         self._bell: SimpleQueue[bool] = SimpleQueue()
         self._failures: list[Exception] = []
         weakref.finalize(self, _dismiss, self._bell, size - 1)
-        work = (self._bell, self._step, self._failures)
-        for _ in range(size - 1):
+        for thread in range(1, size):
+            work = (self._bell, partial(self._step, thread, LOOKS), self._failures)
             threading.Thread(target=_help, args=work, name="crapo_env", daemon=True).start()
 
     def wait(self) -> None:
@@ -177,5 +190,5 @@ class Crew:
         self._board[AUTO_RESET] = auto_reset
         for _ in range(_take_sleepers(self._board)):
             self._bell.put(True)
-        self._step(0)
+        self._step(0, 0)
         self.wait()

@@ -16,7 +16,7 @@ from traces import random_picks
 
 from crapo_env.batch import NO_ACTION, Batch
 from crapo_env.game import Game
-from crapo_env.threads import DONE, NEXT
+from crapo_env.threads import DONE, GAMES, LINE, NEXT, SIZE
 
 N = 100
 
@@ -28,9 +28,11 @@ def by_helpers(game: Game, before: Callable[[bool], None] = lambda leads: None) 
     """
 
     def share(*arguments: Any) -> None:
-        *_, board, looks = arguments
-        if looks == 0:
-            board[DONE] = board[NEXT] = 0
+        *_, board, thread, _ = arguments
+        if thread == 0:
+            board[DONE] = 0
+            size = board[SIZE]
+            board[NEXT::LINE] = board[GAMES] * np.arange(size) // size
             before(True)
         else:
             before(False)

@@ -93,10 +93,11 @@ def share(
     rewards: Any,
     ended: Any,
     board: Any,
+    thread: int,
     looks: int,
 ) -> None:
     """Step games as long as there are any that no other thread has taken; see `Crew`."""
-    low, high = first_turn(board, looks)
+    low, high = first_turn(board, thread, looks)
     while low < high:
         step(
             games[low:high],
@@ -109,7 +110,7 @@ def share(
             ended[low:high],
             board[AUTO_RESET] != 0,
         )
-        low, high = next_turn(board, looks, high - low)
+        low, high = next_turn(board, thread, looks, high - low)
 
 
 @njit
