@@ -73,35 +73,36 @@ _swap, _add = _exchange("xchg"), _exchange("add")
 
 
 @njit
-def first_turn(board: Any, thread: int, looks: int) -> tuple[int, int]:
-    """Return the first games to step, see `next_turn`; the caller, thread 0, opens them."""
-    if thread == 0:
-        _swap(board, DONE, 0)
-        for k in range(board[SIZE]):
-            _swap(board, NEXT + LINE * k, _begin(board, k))
-    return next_turn(board, thread, looks, 0)
-
-
-@njit
 def next_turn(board: Any, thread: int, looks: int, done: int) -> tuple[int, int]:
     """Report games as done and return the next to step as a range; an empty one says to stop.
 
-    A thread takes those of its own part, which its core remembers, before those of the others.
+    A helper, `thread` above 0, counts as asleep before its last look: the caller opens a step
+    before it counts the sleepers, so one of them always sees the other.
     """
     _add(board, DONE, done)
-    while True:
-        for k in range(thread, thread + board[SIZE]):
-            part = k % board[SIZE]
-            entry, end = NEXT + LINE * part, _begin(board, part + 1)
-            if _load(board, entry) < end:
-                first = _add(board, entry, board[TURN])
-                if first < end:
-                    return first, min(first + board[TURN], end)
+    low, high = _take(board, thread)
+    while low == high and looks > 0:
         looks -= 1
-        if looks < 0:
-            if thread > 0:
-                _add(board, ASLEEP, 1)
-            return 0, 0
+        low, high = _take(board, thread)
+    if low == high and thread > 0:
+        _add(board, ASLEEP, 1)
+        low, high = _take(board, thread)
+        if low < high:
+            _add(board, ASLEEP, -1)
+    return low, high
+
+
+@njit
+def _take(board: Any, thread: int) -> tuple[int, int]:
+    """Take some games, of the thread's own part first: its core remembers them."""
+    for k in range(thread, thread + board[SIZE]):
+        part = k % board[SIZE]
+        entry, end = NEXT + LINE * part, _begin(board, part + 1)
+        if _load(board, entry) < end:
+            first = _add(board, entry, board[TURN])
+            if first < end:
+                return first, min(first + board[TURN], end)
+    return 0, 0
 
 
 @njit
@@ -120,9 +121,14 @@ def _is_done(board: Any, looks: int) -> bool:
 
 
 @njit
-def _take_sleepers(board: Any) -> int:
-    """Return how many helpers have to be woken; from now on they count as awake."""
-    return _swap(board, ASLEEP, 0)
+def _open(board: Any) -> int:
+    """Lay out the games of a step; return how many helpers to wake, which now count as awake."""
+    _swap(board, DONE, 0)
+    for part in range(board[SIZE]):
+        _swap(board, NEXT + LINE * part, _begin(board, part))
+    sleepers = max(0, _load(board, ASLEEP))  # below 0: one found work after it had been counted
+    _add(board, ASLEEP, -sleepers)
+    return sleepers
 
 
 def _help(bell: SimpleQueue[bool], step: Callable[[], None], failures: list[Exception]) -> None:
@@ -170,25 +176,27 @@ class Crew:
             work = (self._bell, partial(self._step, thread, LOOKS), self._failures)
             threading.Thread(target=_help, args=work, name="crapo_env", daemon=True).start()
 
+    def step(self, actions: np.ndarray, auto_reset: bool) -> None:
+        """Step all games, see `Batch.step`; no action may be illegal, nor a step unfinished."""
+        self._actions[:] = actions
+        self._board[AUTO_RESET] = auto_reset
+        for _ in range(_open(self._board)):
+            self._bell.put(True)
+        self._finish()
+
     def wait(self) -> None:
-        """Wait until no helper steps games, which one may after an interrupt, and raise its error.
+        """Finish a step that an interrupt broke off, if there is one.
 
         Raises:
             Exception: whatever a helper has raised; its games are lost.
         """
+        if not _is_done(self._board, 1):
+            self._finish()
+
+    def _finish(self) -> None:
+        """Step the games that nobody has taken and wait for the helpers."""
+        self._step(0, 0)
         while not _is_done(self._board, LOOKS):
             if self._failures:
                 raise self._failures[0]
             time.sleep(NAP)
-
-    def step(self, actions: np.ndarray, auto_reset: bool) -> None:
-        """Step all games, see `Batch.step`; no action may be illegal, nor a helper still at work.
-
-        An interrupt comes before the first game is stepped or after the last one is taken.
-        """
-        self._actions[:] = actions
-        self._board[AUTO_RESET] = auto_reset
-        for _ in range(_take_sleepers(self._board)):
-            self._bell.put(True)
-        self._step(0, 0)
-        self.wait()

@@ -16,26 +16,20 @@ from traces import random_picks
 
 from crapo_env.batch import NO_ACTION, Batch
 from crapo_env.game import Game
-from crapo_env.threads import DONE, GAMES, LINE, NEXT, SIZE
 
 N = 100
 
 
 def by_helpers(game: Game, before: Callable[[bool], None] = lambda leads: None) -> Game:
-    """Return a game of which the caller of a step only opens the board; helpers do the rest.
+    """Return a game of which the caller of a step takes nothing, so that helpers do it all.
 
     Both call `before` first, the caller with True.
     """
 
     def share(*arguments: Any) -> None:
-        *_, board, thread, _ = arguments
-        if thread == 0:
-            board[DONE] = 0
-            size = board[SIZE]
-            board[NEXT::LINE] = board[GAMES] * np.arange(size) // size
-            before(True)
-        else:
-            before(False)
+        *_, thread, _ = arguments
+        before(thread == 0)
+        if thread > 0:
             game.share(*arguments)
 
     return replace(game, share=share)
@@ -83,12 +77,13 @@ def test_an_error_in_a_helper_reaches_the_caller(game: Game) -> None:
 
 
 def test_an_interrupted_step_is_over_before_the_next_begins(game: Game) -> None:
-    free = threading.Event()
+    free, interrupted = threading.Event(), threading.Event()
 
     def interrupt(leads: bool) -> None:
         if not leads:
             free.wait()
-        elif not free.is_set():
+        elif not interrupted.is_set():
+            interrupted.set()
             _thread.interrupt_main()
 
     batch, plain = Batch(by_helpers(game, interrupt), N, threads=2), Batch(game, N)

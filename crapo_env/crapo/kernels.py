@@ -11,7 +11,7 @@ from crapo_env.crapo.observation import observe, update
 from crapo_env.crapo.rules import legal_actions
 from crapo_env.crapo.state import STALE_ALL, deal_shuffled, lay_out
 from crapo_env.jit import njit
-from crapo_env.threads import AUTO_RESET, first_turn, next_turn
+from crapo_env.threads import AUTO_RESET, next_turn
 
 
 @njit
@@ -98,7 +98,7 @@ def share(
     looks: int,
 ) -> None:
     """Step games as long as there are any that no other thread has taken; see `Crew`."""
-    low, high = first_turn(board, thread, looks)
+    low, high = next_turn(board, thread, looks, 0)
     while low < high:
         step(
             games[low:high],

@@ -10,7 +10,7 @@ from crapo_env.reis_nos_cantos.actions import NUM_ACTIONS
 from crapo_env.reis_nos_cantos.observation import observe
 from crapo_env.reis_nos_cantos.rules import apply, legal_actions
 from crapo_env.reis_nos_cantos.state import begin_match, deal_shuffled
-from crapo_env.threads import AUTO_RESET, first_turn, next_turn
+from crapo_env.threads import AUTO_RESET, next_turn
 
 
 @njit
@@ -97,7 +97,7 @@ def share(
     looks: int,
 ) -> None:
     """Step games as long as there are any that no other thread has taken; see `Crew`."""
-    low, high = first_turn(board, thread, looks)
+    low, high = next_turn(board, thread, looks, 0)
     while low < high:
         step(
             games[low:high],
