@@ -8,7 +8,10 @@ import pytest
 pytest.importorskip("torch")
 
 from tiny_training import positions, tiny_config, tiny_network, tiny_run
+from traces import random_picks
 
+from crapo_env.batch import Batch
+from crapo_env.bots import make_policy
 from crapo_env.game import Game
 from training.checkpoint import CheckpointPolicy
 from training.league import LEARNER, League, weights_digest
@@ -83,3 +86,27 @@ def test_ratings_follow_the_results_and_stay_finite(game: Game) -> None:
         league.report(1, -1.0)
     assert -3000 < league.rating < high
     assert 0.9 < league.members[0].share() < 1 and 0 < league.members[1].share() < 0.1
+
+
+def test_every_member_plays_its_own_game(game: Game) -> None:
+    """Snapshots are asked together; each must get its own rows, however many."""
+    league = League(game, tiny_config(game))
+    networks = [tiny_network(game, k) for k in range(3)]
+    for network in networks:  # nothing is left to chance
+        network.actor.layers[-1].weight.mul_(1e6)
+    keys = [league.add(network, k, NOBODY) for k, network in enumerate(networks)]
+    batch = Batch(game, 40)
+    batch.reset(3)
+    for pick in random_picks(5, 30):
+        batch.step(batch.legal[np.arange(40), pick % batch.num_legal.astype(np.int64)])
+    rng = np.random.default_rng(1)
+    rows = rng.permutation(40)[:30]
+    owners = rng.choice([0, 1, *keys[1:]], 30)  # the first snapshot is in none of these games
+    actions = league.act(owners, batch, rows, rng)
+    seen = batch.observations[rows], batch.masks[rows]
+    for key, network in zip(keys[1:], networks[1:], strict=True):
+        policy = NetworkPolicy(game, network, "x", deterministic=True)
+        assert (actions == policy.act(*seen))[owners == key].all()
+    greedy = make_policy("greedy", game).act(*seen)
+    assert (actions == greedy)[owners == 1].all()
+    assert (owners == 0).any() and batch.masks[rows, actions].all()

@@ -118,9 +118,7 @@ class Collector:
         if len(rows):
             self._decide(network, rows, actions)
         others = np.flatnonzero(free & (owners != LEARNER))
-        for key in np.unique(owners[others]).tolist():
-            own = others[owners[others] == key]
-            actions[own] = self.league.act(key, batch, own, self.rng)
+        actions[others] = self.league.act(owners[others], batch, others, self.rng)
         batch.step(actions)
         self.credit += batch.rewards
         self.returns += batch.rewards
@@ -236,7 +234,8 @@ class Collector:
         """
         gamma = self.config.gamma
         weights = self.game.features.potential
-        potential = shaping * (columns["positions"][:, : len(weights)] @ weights)
+        used = np.flatnonzero(weights)  # a few columns
+        potential = shaping * (columns["positions"][:, used] @ weights[used])
         values = columns["values"]
         rewards = self.config.reward_scale * self._rewards[: self._size] - potential
         following = self._next[: self._size]

@@ -7,9 +7,12 @@ fictitious self-play: the more often the learner fails to beat one, the more oft
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from torch.func import functional_call, stack_module_state, vmap
 
 from crapo_env.batch import Batch
 from crapo_env.bots import make_policy
@@ -17,7 +20,7 @@ from crapo_env.bots.policy import Policy
 from crapo_env.cards import mix64
 from crapo_env.game import Game
 from training.config import Config
-from training.network import Network, draw, list_afterstates
+from training.network import Network, draw, list_afterstates, pad
 
 LEARNER = -1  # the key of the learner himself
 MEMORY = 400.0  # games of which a result counts; older ones fade
@@ -64,6 +67,7 @@ class League:
         self.past: list[int] = []  # keys of the snapshots that are drawn, oldest first
         self.next_key = len(config.bots)
         self._bots: dict[int, Policy] = {}
+        self._stacked: tuple[Any, ...] = ([],)  # the snapshots' keys, parameters and buffers
         self.start_rollout(0)
 
     def start_rollout(self, number: int) -> None:
@@ -111,18 +115,52 @@ class League:
         keys, chances = self.chances()
         return rng.choice(np.array(keys), shape, p=chances)
 
-    def act(self, key: int, batch: Batch, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return what a member plays in the games `rows`."""
-        network = self.members[key].network
-        if network is None:
-            actions: np.ndarray = self._bots[key].act(batch.observations[rows], batch.masks[rows])
-            return actions
+    def act(
+        self, keys: np.ndarray, batch: Batch, rows: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return what the members `keys` (k,) play in the games `rows` (k,)."""
+        actions = np.empty(len(rows), np.int64)
+        for key, bot in self._bots.items():
+            own = np.flatnonzero(keys == key)
+            if len(own):
+                seen = rows[own]
+                actions[own] = bot.act(batch.observations[seen], batch.masks[seen])
+        own = np.flatnonzero(keys >= len(self._bots))
+        if len(own):
+            own = own[np.argsort(keys[own], kind="stable")]
+            logits = self._score(keys[own], batch, rows[own])
+            actions[own] = batch.legal[rows[own], draw(logits, rng)]
+        return actions
+
+    def _score(self, keys: np.ndarray, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Return the logits of snapshots `keys`, ascending, in the games `rows`.
+
+        All networks are asked at once: each gets as many rows as the one with the most.
+        """
         afterstates = list_afterstates(self.game, batch.games, rows, batch.legal, batch.num_legal)
-        counts = torch.from_numpy(batch.num_legal[rows].astype(np.int64))
+        counts = batch.num_legal[rows].astype(np.int64)
+        snapshots = {key: m.network for key, m in self.members.items() if m.network is not None}
+        groups = np.searchsorted(list(snapshots), keys)
+        sizes = np.bincount(groups, counts, len(snapshots)).astype(np.int64)
+        starts = np.arange(len(sizes)) * sizes.max() - (np.cumsum(sizes) - sizes)
+        places = np.arange(len(afterstates)) + np.repeat(starts, sizes)
+        asked = np.zeros((len(sizes) * sizes.max(), afterstates.shape[1]), np.int8)
+        asked[places] = afterstates
+        together = torch.from_numpy(asked.reshape(len(sizes), -1, asked.shape[1]))
         with torch.no_grad():
-            logits = network.scores(torch.from_numpy(afterstates), counts).numpy()
-        chosen: np.ndarray = batch.legal[rows, draw(logits, rng)].astype(np.int64)
-        return chosen
+            scores = self._ask(snapshots, together).flatten()[torch.from_numpy(places)]
+            padded: np.ndarray = pad(scores, torch.from_numpy(counts)).numpy()
+        return padded
+
+    def _ask(self, snapshots: dict[int, Network], afterstates: torch.Tensor) -> torch.Tensor:
+        """Return the scores (k, m) that k networks give to afterstates (k, m, size)."""
+        actors = [network.actor for network in snapshots.values()]
+        if self._stacked[0] != list(snapshots):
+            self._stacked = list(snapshots), *stack_module_state(actors)
+        _, parameters, buffers = self._stacked
+        ask = vmap(partial(functional_call, actors[0]))
+        scores: torch.Tensor = ask((parameters, buffers), afterstates)
+        return scores
 
     def report(self, key: int, result: float) -> None:
         """Note a game against a member: 1 the learner won, 0 a draw, -1 he lost."""
