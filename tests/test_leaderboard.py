@@ -69,6 +69,16 @@ def names_of_shipped() -> set[str]:
     return {path.stem for path in checkpoint.SHIPPED.glob("*.safetensors")}
 
 
+def test_the_ladder_of_the_readme_is_that_of_the_page_and_every_rung_beats_the_one_below() -> None:
+    page = (ROOT / "seeds" / "leaderboard.md").read_text()
+    rows = check_ladder((ROOT / "README.md").read_text(), page)
+    assert list(rows) == [f"{a} v {b}" for a, b in leaderboard.RUNGS]
+    for name, cells in rows.items():
+        for cell, (_, players) in zip(cells, sections(page), strict=True):
+            low = float(cell.partition("[")[2].partition(",")[0])
+            assert low > 100 / players, (name, players, cell)
+
+
 def ship_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a checkpoint for three players the only shipped one."""
     network = tiny_network(REIS)
