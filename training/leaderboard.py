@@ -24,7 +24,7 @@ from training.evaluation.run import run_tournament
 from training.evaluation.texts import cell, elo_text, list_cycles, title
 
 BOTS = ("random", "first_legal", "greedy", "heuristic", "planner")
-SLOW = ("search:playouts=100", "ismcts:playouts=96")  # play on fewer deals and in no mixed lineup
+SLOW = ("search:playouts=100", "ismcts:playouts=400")  # play on fewer deals and in no mixed lineup
 SEARCH = "+search:playouts=96"  # of a checkpoint: slow too
 NETWORK = "checkpoint"  # stands for the shipped one of a table
 # Who plays whom in the ladder of README.md.
@@ -38,7 +38,8 @@ RUNGS = (
     (SLOW[0], "planner"),
     (SLOW[1], "planner"),
     (NETWORK, "greedy"),
-    (NETWORK, "planner"),
+    (NETWORK, "heuristic"),
+    (NETWORK + SEARCH, "planner"),
     (NETWORK + SEARCH, NETWORK),
 )
 ROOT = Path(__file__).parents[1]
