@@ -48,7 +48,7 @@ def test_the_parts_of_a_recipe_and_its_limits_are_measured(game: Game, tmp_path:
 
 def test_the_products_are_those_of_the_network(game: Game, tmp_path: Path) -> None:
     """Forward, gradient of the weights, and gradient of the inputs but for the first layer."""
-    factors = speed._training_products([(10, 6), (6, 1)], 20)
+    factors = speed._training_products([(10, 6), (6, 1)], 20, torch.rand)
     shapes = [(tuple(left.shape), tuple(right.shape)) for left, right in factors]
     first, second = (
         [((20, 10), (10, 6)), ((10, 20), (20, 6))],

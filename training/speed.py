@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -30,7 +31,7 @@ from crapo_env.registry import find_game
 from training.config import Config, read_config, read_setting
 from training.run import Run
 
-WARM_UP = 2  # updates before the first that counts
+WARM_UP = 3  # updates with a full league before the first that counts
 PLAIN_SIZES = [256, 256]  # of MaskablePPO's two networks, actor and critic
 
 
@@ -79,13 +80,11 @@ def make_products(run: Run, actions: float) -> Callable[[], int]:
     actor, critic = (_shapes(part) for part in (run.network.actor, run.network.critic))
     steps = [(actor, round(batch * actions)), (critic, batch)]
     plays = [(actor, round(games * actions)), (critic, games)]
-    learning = [product for shapes, rows in steps for product in _training_products(shapes, rows)]
-    playing = [(torch.rand(rows, a), torch.rand(a, b)) for shapes, rows in plays for a, b in shapes]
-    dtype = run.network.dtype
-    learning, playing = (
-        [(left.to(dtype), right.to(dtype)) for left, right in factors]
-        for factors in (learning, playing)
-    )
+    make = partial(torch.rand, dtype=run.network.dtype)
+    learning = [
+        product for shapes, rows in steps for product in _training_products(shapes, rows, make)
+    ]
+    playing = [(make(rows, a), make(a, b)) for shapes, rows in plays for a, b in shapes]
 
     def work() -> int:
         for _ in range(config.rollout_decisions // games):
@@ -106,15 +105,15 @@ def _shapes(part: torch.nn.Module) -> list[tuple[int, int]]:
 
 
 def _training_products(
-    shapes: Sequence[tuple[int, int]], rows: int
+    shapes: Sequence[tuple[int, int]], rows: int, make: Callable[[int, int], torch.Tensor]
 ) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return the factors of forward and backward: the first layer passes no gradient on."""
     factors = []
     for k, (before, after) in enumerate(shapes):
-        inputs, outputs = torch.rand(rows, before), torch.rand(rows, after)
-        factors += [(inputs, torch.rand(before, after)), (inputs.T, outputs)]
+        inputs, outputs = make(rows, before), make(rows, after)
+        factors += [(inputs, make(before, after)), (inputs.T, outputs)]
         if k > 0:
-            factors.append((outputs, torch.rand(after, before)))
+            factors.append((outputs, make(after, before)))
     return factors
 
 
@@ -159,9 +158,11 @@ def profile(run: Run, updates: int) -> dict[str, float]:
 def measure(config: Config, repeats: int, folder: Path) -> dict[str, Any]:
     """Return speeds in decisions a second, their ratios and the shares of the parts."""
     torch.set_num_threads(1)
-    run = Run(find_game(config.game), replace(config, torch_threads=1), folder)
-    for _ in range(WARM_UP):
+    config = replace(config, torch_threads=1)
+    run = Run(find_game(config.game), replace(config, snapshot_every=1), folder)
+    for _ in range(config.max_past + WARM_UP):
         actions = run.step()["selfplay/legal_actions"]
+    run.config = config
 
     def train() -> int:
         before = run.decisions
