@@ -72,7 +72,7 @@ def names_of_shipped() -> set[str]:
 def test_the_ladder_of_the_readme_is_that_of_the_page_and_every_rung_beats_the_one_below() -> None:
     page = (ROOT / "seeds" / "leaderboard.md").read_text()
     rows = check_ladder((ROOT / "README.md").read_text(), page)
-    assert list(rows) == [f"{a} v {b}" for a, b in leaderboard.RUNGS]
+    assert list(rows) == [f"{a} v {b}" for a, b, _ in leaderboard.RUNGS]
     for name, cells in rows.items():
         for cell, (_, players) in zip(cells, sections(page), strict=True):
             low = float(cell.partition("[")[2].partition(",")[0])
@@ -101,14 +101,14 @@ def test_every_table_is_played_and_checkpoints_join_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ship_one(tmp_path / "checkpoints", monkeypatch)
-    led = ("checkpoint+search:playouts=2", "checkpoint")
+    led = ("checkpoint+search:playouts=2", "checkpoint", 2)
     monkeypatch.setattr(leaderboard, "BOTS", ("random", "greedy"))
     monkeypatch.setattr(leaderboard, "SLOW", ("first_legal",))
     monkeypatch.setattr(leaderboard, "SEARCH", "+search:playouts=2")
-    monkeypatch.setattr(leaderboard, "RUNGS", (("first_legal", "random"), led))
+    monkeypatch.setattr(leaderboard, "RUNGS", (("first_legal", "random", 3), led))
     out, runs, readme = tmp_path / "page.md", tmp_path / "runs", tmp_path / "README.md"
     readme.write_text("before\n<!-- ladder -->\nold\n<!-- end -->\nafter\n")
-    arguments = ["--pairs", "3", "--rung-pairs", "2", "--few-pairs", "1"]
+    arguments = ["--pairs", "3", "--few-pairs", "1"]
     arguments += ["--runs", str(runs), "--out", str(out), "--readme", str(readme)]
     leaderboard.main(arguments)
     page = out.read_text()

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("sb3_contrib")
 
+import torch
 from tiny_training import tiny_config
 
 from crapo_env.game import Game

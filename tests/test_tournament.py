@@ -236,8 +236,7 @@ def test_slow_policies_play_on_fewer_deals_and_in_no_mixed_lineup() -> None:
         options={"num_players": 3},
         few=("heuristic",),
         few_pairs=2,
-        rungs=(("heuristic", "greedy"),),
-        rung_pairs=4,
+        rungs=(("heuristic", "greedy", 4),),
     )
     deals = {
         tuple(asked.specs[policy] for policy in lineup): asked.num_deals(lineup)

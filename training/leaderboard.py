@@ -27,20 +27,20 @@ BOTS = ("random", "first_legal", "greedy", "heuristic", "planner")
 SLOW = ("search:playouts=100", "ismcts:playouts=400")  # play on fewer deals and in no mixed lineup
 SEARCH = "+search:playouts=96"  # of a checkpoint: slow too
 NETWORK = "checkpoint"  # stands for the shipped one of a table
-# Who plays whom in the ladder of README.md.
+# Who plays whom in the ladder of README.md, and on how many deals if one of them is slow.
 RUNGS = (
-    ("first_legal", "random"),
-    ("greedy", "first_legal"),
-    ("heuristic", "greedy"),
-    ("planner", "greedy"),
-    ("planner", "heuristic"),
-    (SLOW[0], "greedy"),
-    (SLOW[0], "planner"),
-    (SLOW[1], "planner"),
-    (NETWORK, "greedy"),
-    (NETWORK, "heuristic"),
-    (NETWORK + SEARCH, "planner"),
-    (NETWORK + SEARCH, NETWORK),
+    ("first_legal", "random", 0),
+    ("greedy", "first_legal", 0),
+    ("heuristic", "greedy", 0),
+    ("planner", "greedy", 0),
+    ("planner", "heuristic", 0),
+    (SLOW[0], "greedy", 60),
+    (SLOW[0], "planner", 150),
+    (SLOW[1], "planner", 40),
+    (NETWORK, "greedy", 0),
+    (NETWORK, "heuristic", 0),
+    (NETWORK + SEARCH, "planner", 40),
+    (NETWORK + SEARCH, NETWORK, 120),
 )
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "seeds" / "leaderboard.md"
@@ -111,12 +111,12 @@ def make_ladder(summaries: Sequence[dict[str, Any]]) -> str:
         for summary in summaries
     ]
     lines = ["| | " + " | ".join(heads) + " |", "| --- |" + " --- |" * len(heads)]
-    for rung in RUNGS:
-        names = [find_names(summary, rung) for summary in summaries]
+    for first, second, _ in RUNGS:
+        names = [find_names(summary, (first, second)) for summary in summaries]
         cells = [
             cell(s, *both) if all(both) else "" for s, both in zip(summaries, names, strict=True)
         ]
-        lines.append(f"| {rung[0]} v {rung[1]} | " + " | ".join(cells) + " |")
+        lines.append(f"| {first} v {second} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -139,16 +139,15 @@ def make_table_request(game: Game, seating: dict[str, Any], asked: argparse.Name
         pairs=asked.pairs,
         few=(*SLOW, *led),
         few_pairs=asked.few_pairs,
-        rung_pairs=asked.rung_pairs,
         batch=asked.batch,
         workers=asked.workers,
     )
-    pairs = [
-        (a.replace(NETWORK, spec), b.replace(NETWORK, spec))
-        for a, b in RUNGS
+    rungs = tuple(
+        (a.replace(NETWORK, spec), b.replace(NETWORK, spec), deals)
+        for a, b, deals in RUNGS
         for spec in shipped or [NETWORK]
-    ]
-    return replace(request, rungs=tuple(pairs))
+    )
+    return replace(request, rungs=rungs)
 
 
 def make_leaderboard(asked: argparse.Namespace, console: Console) -> tuple[str, str]:
@@ -157,7 +156,7 @@ def make_leaderboard(asked: argparse.Namespace, console: Console) -> tuple[str, 
     Raises:
         ValueError: if a number is out of range or a policy cannot be had.
     """
-    numbers = ("pairs", "rung_pairs", "few_pairs")
+    numbers = ("pairs", "few_pairs")
     options = [f"--{name.replace('_', '-')} {getattr(asked, name)}" for name in numbers]
     page = HEAD.format(command=" ".join(["python -m training.leaderboard", *options]))
     summaries = []
@@ -181,8 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add = parser.add_argument
     add("--game", choices=list(GAMES), action="append", help="default: all, and the README")
     add("--pairs", type=int, default=500, metavar="N", help="number of deals")
-    add("--few-pairs", type=int, default=10, metavar="N", help="deals with a slow policy")
-    add("--rung-pairs", type=int, default=100, metavar="N", help="the same for the ladder's pairs")
+    add("--few-pairs", type=int, default=4, metavar="N", help="deals with a slow policy")
     add("--batch", type=int, default=20, help="deals played side by side")
     add("--workers", type=int, default=1, metavar="K", help="processes for the policies")
     add("--runs", type=Path, default=Path("runs/leaderboard"), help="where the games go")

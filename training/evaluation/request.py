@@ -36,8 +36,8 @@ class Request:
     until_ci: float | None = None  # half-width of the widest score at which the play stops
     few: tuple[str, ...] = ()  # specs of policies so slow that they play less, and none mixed
     few_pairs: int = 50  # the deals that lineups with one of them play
-    rungs: tuple[tuple[str, str], ...] = ()  # the first alone among copies of the second plays more
-    rung_pairs: int = 50  # the deals of these lineups
+    # Of the slow ones too: the first alone among copies of the second plays so many deals.
+    rungs: tuple[tuple[str, str, int], ...] = ()
     width: float = 0.01  # half-width for which the games still needed are told
 
     @property
@@ -61,8 +61,8 @@ class Request:
         if not self._is_slow(lineup):
             return len(self.seeds)
         specs = sorted(self.specs[policy] for policy in lineup)
-        is_rung = any(specs == sorted([a] + [b] * (len(specs) - 1)) for a, b in self.rungs)
-        return min(self.rung_pairs if is_rung else self.few_pairs, len(self.seeds))
+        alone = {tuple(sorted([a] + [b] * (len(specs) - 1))): n for a, b, n in self.rungs}
+        return min(alone.get(tuple(specs), self.few_pairs), len(self.seeds))
 
     def _is_slow(self, lineup: Lineup) -> bool:
         return any(self.specs[policy] in self.few for policy in lineup)
@@ -143,7 +143,6 @@ def make_request(
     _check("--workers", settings.get("workers", 1), 1)
     _check("--batch", settings.get("batch", 1), 1)
     _check("--few-pairs", settings.get("few_pairs"), 1)
-    _check("--rung-pairs", settings.get("rung_pairs"), 1)
     _check("--ms", settings.get("ms"), 0, strict=True)
     _check("--until-ci", settings.get("until_ci"), 0, strict=True)
     _check("--width", settings.get("width"), 0, strict=True)
