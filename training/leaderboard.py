@@ -24,7 +24,7 @@ from training.evaluation.run import run_tournament
 from training.evaluation.texts import cell, elo_text, list_cycles, title
 
 BOTS = ("random", "first_legal", "greedy", "heuristic", "planner")
-SLOW = ("search:playouts=100", "ismcts:playouts=400")  # play on fewer deals and in no mixed lineup
+SLOW = ("search:playouts=100", "ismcts:playouts=200")  # play on fewer deals and in no mixed lineup
 SEARCH = "+search:playouts=96"  # of a checkpoint: slow too
 NETWORK = "checkpoint"  # stands for the shipped one of a table
 # Who plays whom in the ladder of README.md, and on how many deals if one of them is slow.
@@ -34,13 +34,13 @@ RUNGS = (
     ("heuristic", "greedy", 0),
     ("planner", "greedy", 0),
     ("planner", "heuristic", 0),
-    (SLOW[0], "greedy", 60),
-    (SLOW[0], "planner", 150),
+    (SLOW[0], "greedy", 40),
+    (SLOW[0], "planner", 100),
     (SLOW[1], "planner", 40),
     (NETWORK, "greedy", 0),
     (NETWORK, "heuristic", 0),
     (NETWORK + SEARCH, "planner", 40),
-    (NETWORK + SEARCH, NETWORK, 120),
+    (NETWORK + SEARCH, NETWORK, 40),
 )
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "seeds" / "leaderboard.md"
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add = parser.add_argument
     add("--game", choices=list(GAMES), action="append", help="default: all, and the README")
     add("--pairs", type=int, default=500, metavar="N", help="number of deals")
-    add("--few-pairs", type=int, default=4, metavar="N", help="deals with a slow policy")
+    add("--few-pairs", type=int, default=2, metavar="N", help="deals with a slow policy")
     add("--batch", type=int, default=20, help="deals played side by side")
     add("--workers", type=int, default=1, metavar="K", help="processes for the policies")
     add("--runs", type=Path, default=Path("runs/leaderboard"), help="where the games go")
