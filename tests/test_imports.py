@@ -25,7 +25,7 @@ from source_tree import (
 from crapo_env.registry import GAMES
 
 PACKAGE = ROOT / "crapo_env"
-SHARED = ("jit", "bits", "threads", "cards", "runs", "chance", "game")
+SHARED = ("jit", "bits", "threads", "cards", "visited", "runs", "chance", "game")
 # each may import those before it
 GAME_FILES = (
     ("state",),

@@ -79,6 +79,7 @@ def ablations_table(plan: str) -> str:
 
 TABLES = {
     "policies": policies_table,
+    "features": lambda: ablations_table("features"),
     "crapo": lambda: ablations_table("crapo"),
     "bfloat16": lambda: ablations_table("bfloat16"),
 }

@@ -74,6 +74,7 @@ def start_run(config: Path, folder: Path) -> subprocess.Popen[str]:
         ("gamma = 1.5", "gamma must be at most 1, not 1.5"),
         ("learning_rate = nan", "learning_rate must be a finite number, not nan"),
         ("minibatch_size = 99999", "minibatch_size 99999 must be at most rollout_decisions"),
+        ('leave_out = ["hand_"]', "leave_out names hand_; there are specials, "),
         (
             'bots = ["random"]',
             "bots and bot_weights must be equally long and not empty, they have 1",
@@ -155,6 +156,26 @@ def test_a_search_gets_probabilities_of_legal_actions_and_values(game: Game) -> 
     one_by_one = [policy.evaluate(observations[i : i + 1], masks[i : i + 1]) for i in range(64)]
     assert np.allclose([v[0] for _, v in one_by_one], values[:64], atol=1e-5)
     assert np.allclose([p[0] for p, _ in one_by_one], probabilities[:64], atol=1e-5)
+
+
+def test_what_is_left_out_counts_for_nothing(game: Game, tmp_path: Path) -> None:
+    """After training too, and in the checkpoint, which knows nothing of it."""
+    name = game.features.position.fields[1].name
+    run = tiny_run(game, tmp_path, leave_out=[name])
+    untrained = run.copy_network()
+    run.step()
+    path = tmp_path / "checkpoint.safetensors"
+    run.save_network(path, run.copy_network())
+    network, _ = load_checkpoint(path, game)
+    features = np.random.default_rng(0).integers(
+        0, game.features.position.high + 1, (50, len(game.features.position)), np.int8
+    )
+    changed = features.copy()
+    game.features.position.split(changed)[name][...] = 0
+    one, two, other = (torch.from_numpy(array) for array in (features, changed, features[::-1].copy()))
+    for part, before in ((network.actor, untrained.actor), (network.critic, untrained.critic)):
+        assert torch.equal(part(one), part(two)) and not torch.equal(part(one), before(one))
+        assert not torch.equal(part(one), part(other))
 
 
 @pytest.mark.parametrize("sees_hidden", [False, True])

@@ -36,6 +36,7 @@ class Config:
     # Network
     hidden_sizes: Annotated[tuple[int, ...], "Widths of the layers of actor and critic."] = (96, 48)
     sees_hidden: Annotated[bool, "Whether the critic, in training only, sees hidden cards."] = False
+    leave_out: Annotated[tuple[str, ...], "Fields of the features that networks do not see."] = ()
     bf16: Annotated[bool, "Multiply in bfloat16 while training; fast where the CPU knows it."] = (
         False
     )
@@ -85,6 +86,9 @@ class Config:
         find_game(self.game).read_options(self.options | self.training_options)
         find_game(self.game).read_options(self.options | self.anchor_options)
         _check_ranges(self)
+        fields = find_game(self.game).features.position.offsets
+        if unknown := set(self.leave_out) - set(fields):
+            raise ValueError(f"leave_out names {', '.join(unknown)}; there are {', '.join(fields)}")
         if self.minibatch_size > self.rollout_decisions:
             raise ValueError(
                 f"minibatch_size {self.minibatch_size} must be at most rollout_decisions = "

@@ -23,7 +23,11 @@ class Layers(nn.Module):
     """Fully connected layers, a ReLU between them, from int8 features to one number."""
 
     def __init__(
-        self, tables: Sequence[FieldTable], hidden_sizes: Sequence[int], dtype: torch.dtype
+        self,
+        tables: Sequence[FieldTable],
+        hidden_sizes: Sequence[int],
+        dtype: torch.dtype,
+        leave_out: Sequence[str],
     ) -> None:
         """Make the layers for the features of these tables side by side.
 
@@ -33,14 +37,19 @@ class Layers(nn.Module):
         self.dtype = dtype
         high = np.concatenate([table.high for table in tables]).astype(np.float32)
         # A step of one counts less where the range is wide, but not in proportion.
-        self.register_buffer("scale", torch.from_numpy(high**-0.5), persistent=False)
+        scale = high**-0.5
+        for name in leave_out:  # of the first table
+            tables[0].split(scale[: len(tables[0])])[name][...] = 0
+        self.register_buffer("scale", torch.from_numpy(scale), persistent=False)
         layers: list[nn.Module] = []
         for before, after in itertools.pairwise([len(high), *hidden_sizes]):
             layers += [nn.Linear(before, after), nn.ReLU(inplace=True)]
+        first = next(layers[0].parameters())
         last = nn.Linear(hidden_sizes[-1], 1)
         with torch.no_grad():  # at first all actions are about equally likely
             last.weight.mul_(0.1)
             last.bias.zero_()
+            first[:, torch.from_numpy(scale == 0)] = 0  # and so for good, as their gradient is 0
         self.layers = nn.Sequential(*layers, last)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
@@ -73,6 +82,7 @@ class Network(nn.Module):
         *,
         sees_hidden: bool = False,
         dtype: torch.dtype = torch.float32,
+        leave_out: Sequence[str] = (),
     ) -> None:
         """Make an untrained network.
 
@@ -81,6 +91,7 @@ class Network(nn.Module):
             hidden_sizes: widths of the layers of actor and critic.
             sees_hidden: whether the critic also reads what the seat cannot see.
             dtype: of the products of the hidden layers.
+            leave_out: fields of the features that count for nothing, as their weights stay 0.
         """
         super().__init__()
         self.game = game
@@ -88,10 +99,10 @@ class Network(nn.Module):
         self.sees_hidden = sees_hidden
         self.dtype = dtype
         tables = [game.features.position]
-        self.actor = Layers(tables, hidden_sizes, dtype)
-        self.critic = Layers(
-            [*tables, game.features.hidden] if sees_hidden else tables, hidden_sizes, dtype
-        )
+        self.actor = Layers(tables, hidden_sizes, dtype, leave_out)
+        if sees_hidden:
+            tables = [*tables, game.features.hidden]
+        self.critic = Layers(tables, hidden_sizes, dtype, leave_out)
 
     def scores(self, features: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         """Return the logits of the actions, (n, most actions), -inf where a list is shorter.

@@ -54,7 +54,13 @@ class Run:
         """Return an untrained network."""
         config = self.config
         dtype = torch.bfloat16 if config.bf16 else torch.float32
-        return Network(self.game, config.hidden_sizes, sees_hidden=config.sees_hidden, dtype=dtype)
+        return Network(
+            self.game,
+            config.hidden_sizes,
+            sees_hidden=config.sees_hidden,
+            dtype=dtype,
+            leave_out=config.leave_out,
+        )
 
     @property
     def finished(self) -> bool:

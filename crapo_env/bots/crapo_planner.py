@@ -13,22 +13,20 @@ from crapo_env.bots.crapo_value import value
 from crapo_env.bots.tree import (
     MAX_NODES,
     NODE_DTYPE,
-    NONE,
     NUM_SLOTS,
     ROOT,
     best_leaves,
     best_open,
-    enter,
     first_action,
     list_mask,
     start,
 )
-from crapo_env.cards import mix64
-from crapo_env.crapo.actions import DRAW, FROM_HAND, NUM_ACTIONS
+from crapo_env.crapo.actions import DRAW, NUM_ACTIONS
+from crapo_env.crapo.ahead import position_hash, turns_up
 from crapo_env.crapo.effects import apply
 from crapo_env.crapo.rules import legal_actions
-from crapo_env.crapo.state import NUM_SUITS, reserve_top, waste_top
 from crapo_env.jit import njit
+from crapo_env.visited import NONE, enter
 
 WIN_VALUE = 100.0
 STEP_COST = 0.002  # of two lines to the same end the shorter is better
@@ -47,7 +45,7 @@ def grow(nodes: Any, states: Any, slots: Any, mask: Any, budget: int, weights: A
         weights: of the value, see `crapo_value`.
     """
     legal = np.empty(NUM_ACTIONS, np.int16)
-    start(nodes, slots, _position_hash(states[ROOT]))
+    start(nodes, slots, position_hash(states[ROOT]))
     num_nodes = 1
     for _ in range(budget):
         i = best_open(nodes, num_nodes)
@@ -69,7 +67,7 @@ def _add_child(
     states[i] = states[parent]
     node, g = nodes[i], states[i]
     p = np.int64(g.current_player)
-    reveals = action < FROM_HAND and turns_up(g)
+    reveals = turns_up(g, action)
     if action != DRAW:
         apply(g, action)
     node.parent, node.action, node.depth = parent, action, nodes[parent].depth + 1
@@ -82,28 +80,8 @@ def _add_child(
     node.value -= STEP_COST * node.depth
     if node.is_leaf:
         return 1
-    node.hash = _position_hash(g)
+    node.hash = position_hash(g)
     return enter(nodes, slots, i)
-
-
-@njit
-def turns_up(g: Any) -> bool:
-    """Return whether playing the reserve top turns up a face-down card (C16)."""
-    below = np.int64(g.reserve_size[g.current_player]) - 1
-    return below > 0 and g.reserve_down[g.current_player] == below
-
-
-@njit
-def _position_hash(g: Any) -> Any:
-    """Return a hash of all that can change within a turn but the history of C36."""
-    p = np.int64(g.current_player)
-    code = np.int64(0)
-    for suit in range(NUM_SUITS):
-        code = code * 196 + np.int64(g.foundation[suit, 0]) * 14 + g.foundation[suit, 1]
-    code = (code * 64 + g.hand + 1) * 64 + g.reserve_size[p]
-    piles = (np.int64(g.reserve_size[1 - p]) * 128 + g.waste_size[1 - p]) * 64
-    piles = (piles + reserve_top(g, 1 - p) + 1) * 64 + waste_top(g, 1 - p) + 1
-    return mix64(g.arrangement + mix64(np.uint64(code))) + mix64(np.uint64(piles))
 
 
 @njit

@@ -11,12 +11,13 @@ import numpy as np
 
 from crapo_env.bots.reis_planner import wins
 from crapo_env.bots.reis_value import value
-from crapo_env.bots.tree import NONE, list_mask
+from crapo_env.bots.tree import list_mask
 from crapo_env.cards import below, next_state
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
 from crapo_env.reis_nos_cantos.rules import apply, legal_actions
 from crapo_env.reis_nos_cantos.state import NO_CARDS
+from crapo_env.visited import NONE
 
 MAX_LINE = 64
 

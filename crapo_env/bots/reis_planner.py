@@ -15,7 +15,6 @@ from crapo_env.bots.tree import (
     NUM_SLOTS,
     ROOT,
     best_leaves,
-    enter,
     first_action,
     list_mask,
     start,
@@ -25,6 +24,7 @@ from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS, PILE_TO_PILE
 from crapo_env.reis_nos_cantos.rules import apply, legal_actions
 from crapo_env.reis_nos_cantos.state import NO_CARDS, NUM_CROSSES, NUM_PLACES, bit
+from crapo_env.visited import enter
 
 _BEYOND = np.uint64(1 << 60)  # keeps the codes of hands and of piles apart
 

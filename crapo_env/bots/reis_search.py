@@ -11,12 +11,13 @@ import numpy as np
 from crapo_env.bots.reis_choice import play_out
 from crapo_env.bots.reis_heuristic import MAX_LINE, play_round
 from crapo_env.bots.reis_planner import grow
-from crapo_env.bots.tree import NODE_DTYPE, NONE, best_leaves, write_lines
+from crapo_env.bots.tree import NODE_DTYPE, best_leaves, write_lines
 from crapo_env.cards import mix64
 from crapo_env.jit import njit
 from crapo_env.reis_nos_cantos.actions import END, NUM_ACTIONS
 from crapo_env.reis_nos_cantos.hidden import resample
 from crapo_env.reis_nos_cantos.rules import apply
+from crapo_env.visited import NONE
 
 LEAD_SCALE = 8.0  # a lead of so many points makes an open match e : 1
 PLAYOUT_SLOTS = 1024  # of the hash table of a turn in a playout

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from crapo_env.jit import njit
+from crapo_env.visited import NONE, enter
 
 ROOT = 0
-NONE = -1
 NUM_SLOTS = 4096  # of a hash table for so many nodes: a power of two
 MAX_NODES = 2000  # well below NUM_SLOTS, so that probing stays short
 
@@ -40,22 +40,6 @@ def start(nodes: Any, slots: Any, position: Any) -> None:
     root.depth = root.is_leaf = 0
     root.is_open = 1
     enter(nodes, slots, ROOT)
-
-
-@njit
-def enter(nodes: Any, slots: Any, i: int) -> int:
-    """Enter node `i` into the hash table and return 1, or 0 if its position is there already.
-
-    The table's length is a power of two.
-    """
-    wanted = nodes[i].hash
-    slot = np.int64(wanted & np.uint64(len(slots) - 1))
-    while slots[slot] != NONE:
-        if nodes[slots[slot]].hash == wanted:
-            return 0
-        slot = (slot + 1) % len(slots)
-    slots[slot] = i
-    return 1
 
 
 @njit

@@ -20,6 +20,7 @@ from crapo_env.crapo.actions import (
     SPACE_TO_SPACE,
     TO_FOUNDATION,
 )
+from crapo_env.crapo.ahead import make_scratch, turns_up
 from crapo_env.crapo.effects import apply
 from crapo_env.crapo.position import (
     ABOUT,
@@ -64,7 +65,7 @@ def afterstates(games: Any, rows: Any, legal: Any, num_legal: Any, out: Any) -> 
         The number of rows written.
     """
     after = np.empty(1, games.dtype)
-    unseen = np.empty(NUM_CARDS, np.int8)
+    unseen, scratch = np.empty(NUM_CARDS, np.int8), make_scratch(games)
     k = 0
     for row in rows:
         g = games[row]
@@ -73,9 +74,9 @@ def afterstates(games: Any, rows: Any, legal: Any, num_legal: Any, out: Any) -> 
         for j in range(num_legal[row]):
             action = np.int64(legal[row, j])
             after[0] = g
-            no_top, no_hand = _hides(g, p, action)
+            no_top, no_hand = turns_up(g, action), _draws_hidden(g, p, action)
             apply(after[0], action)
-            write_position(after[0], p, unseen, num_unseen, no_top, no_hand, out[k])
+            write_position(after[0], p, unseen, num_unseen, no_top, no_hand, scratch, out[k])
             _write_move(g, action, out[k])
             k += 1
     return k
@@ -84,10 +85,10 @@ def afterstates(games: Any, rows: Any, legal: Any, num_legal: Any, out: Any) -> 
 @njit
 def positions(games: Any, rows: Any, seats: Any, out: Any) -> None:
     """Write the features of the games `rows` as they stand, each seen from its seat of `seats`."""
-    unseen = np.empty(NUM_CARDS, np.int8)
+    unseen, scratch = np.empty(NUM_CARDS, np.int8), make_scratch(games)
     for k in range(len(rows)):
-        g = games[rows[k]]
-        write_position(g, np.int64(seats[k]), unseen, count_unseen(g, unseen), False, False, out[k])
+        g, p = games[rows[k]], np.int64(seats[k])
+        write_position(g, p, unseen, count_unseen(g, unseen), False, False, scratch, out[k])
 
 
 @njit
@@ -107,12 +108,9 @@ def hidden(games: Any, rows: Any, seats: Any, out: Any) -> None:
 
 
 @njit
-def _hides(g: Any, p: int, action: int) -> tuple[bool, bool]:
-    """Return whether an action turns up a hidden reserve card, or draws a hidden card."""
-    size = np.int64(g.reserve_size[p])
-    turns_up = action < FROM_HAND and size > 1 and np.int64(g.reserve_down[p]) == size - 1
-    draws = action == DRAW and g.stock_known[p] == 0 and g.stock_size[p] > 0
-    return turns_up, draws
+def _draws_hidden(g: Any, p: int, action: int) -> bool:
+    """Return whether an action draws a card of which nobody knows which it is."""
+    return action == DRAW and g.stock_known[p] == 0 and g.stock_size[p] > 0
 
 
 @njit

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from crapo_env.cards import NUM_CARDS, NUM_RANKS
+from crapo_env.crapo.ahead import MOST, NUM_AHEAD, look_ahead
 from crapo_env.crapo.rules import foundation_needs, loads_on
 from crapo_env.crapo.state import (
     MAX_REARRANGEMENTS,
@@ -77,6 +78,15 @@ POSITION = FieldTable(
             "per cent of the unseen cards for a foundation, a run, a load of his reserve, waste",
         ),
         Field("unknown", (2,), 1, "1 if the own reserve top, the drawn card is not known yet"),
+        Field(
+            "ahead",
+            (NUM_AHEAD,),
+            MOST,
+            "the most that the own turn can still bring: cards played from reserve, from hand, to "
+            "foundations, on the other's waste, on his reserve, cards gained on him, free spaces, "
+            "a card turned up; how soon: a card from reserve, from hand, the most gained, the card "
+            "turned up; all 0 if the reserve top or the drawn card is unknown",
+        ),
         Field("moment", (6,), 1, "on turn, turn over, won, drawn game, progress, bare turn (C35)"),
         Field("left", (1,), MAX_REARRANGEMENTS, "moves between spaces left (C36)"),
         Field("no_progress", (1,), 100, "per cent of the turns without progress allowed (C37)"),
@@ -100,7 +110,7 @@ STACKED, JOINS, REACH, TO_FOUNDATIONS = (
     _AT[name] for name in ("stacked", "joins", "reach", "to_foundation")
 )
 FOUNDATION, SIZES, KNOWN, FEW = _AT["foundation"], _AT["own_sizes"], _AT["known"], _AT["few"]
-UNSEEN, UNKNOWN, MOMENT = _AT["unseen"], _AT["unknown"], _AT["moment"]
+UNSEEN, UNKNOWN, AHEAD, MOMENT = _AT["unseen"], _AT["unknown"], _AT["ahead"], _AT["moment"]
 LEFT, NO_PROGRESS, MOVE, MOVED_RANK = (
     _AT[name] for name in ("left", "no_progress", "move", "moved_rank")
 )
@@ -137,7 +147,14 @@ def run_keys(g: Any) -> int:
 
 @njit
 def write_position(
-    g: Any, p: int, unseen: Any, num_unseen: int, no_top: bool, no_hand: bool, out: Any
+    g: Any,
+    p: int,
+    unseen: Any,
+    num_unseen: int,
+    no_top: bool,
+    no_hand: bool,
+    scratch: Any,
+    out: Any,
 ) -> None:
     """Write the position `g`, seen by player `p`; his top or the drawn card may be unknown."""
     out[:] = 0
@@ -160,6 +177,8 @@ def write_position(
     _write_reach(g, needs, cards[0], cards[2], cards[3], cards[4], out)
     _write_sizes(g, p, out)
     _write_unseen(g, q, unseen, num_unseen, needs, keys, out)
+    if g.current_player == p and not (no_top or no_hand or g.terminated):
+        look_ahead(g, scratch, out[AHEAD : AHEAD + NUM_AHEAD])
     _write_moment(g, p, out)
 
 
