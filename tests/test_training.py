@@ -172,7 +172,9 @@ def test_what_is_left_out_counts_for_nothing(game: Game, tmp_path: Path) -> None
     )
     changed = features.copy()
     game.features.position.split(changed)[name][...] = 0
-    one, two, other = (torch.from_numpy(array) for array in (features, changed, features[::-1].copy()))
+    one, two, other = (
+        torch.from_numpy(array) for array in (features, changed, features[::-1].copy())
+    )
     for part, before in ((network.actor, untrained.actor), (network.critic, untrained.critic)):
         assert torch.equal(part(one), part(two)) and not torch.equal(part(one), before(one))
         assert not torch.equal(part(one), part(other))

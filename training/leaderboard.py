@@ -24,23 +24,35 @@ from training.evaluation.run import run_tournament
 from training.evaluation.texts import cell, elo_text, list_cycles, title
 
 BOTS = ("random", "first_legal", "greedy", "heuristic", "planner")
-SLOW = ("search:playouts=100", "ismcts:playouts=200")  # play on fewer deals and in no mixed lineup
-SEARCH = "+search:playouts=96"  # of a checkpoint: slow too
 NETWORK = "checkpoint"  # stands for the shipped one of a table
-# Who plays whom in the ladder of README.md, and on how many deals if one of them is slow.
-RUNGS = (
-    ("first_legal", "random", 0),
-    ("greedy", "first_legal", 0),
-    ("heuristic", "greedy", 0),
-    ("planner", "greedy", 0),
-    ("planner", "heuristic", 0),
-    (SLOW[0], "greedy", 40),
-    (SLOW[0], "planner", 100),
-    (SLOW[1], "planner", 40),
-    (NETWORK, "greedy", 0),
-    (NETWORK, "heuristic", 0),
-    (NETWORK + SEARCH, "planner", 40),
-    (NETWORK + SEARCH, NETWORK, 40),
+LED = NETWORK + "+search"
+# What the ladder calls the policies that play on fewer deals and in no mixed lineup, by game.
+SLOW = {
+    "crapo": {
+        "search": "search:playouts=400",
+        "ismcts": "ismcts:playouts=200",
+        LED: f"{LED}:playouts=400,width=16",
+    },
+    "reis_nos_cantos": {
+        "search": "search:playouts=100",
+        "ismcts": "ismcts:playouts=200",
+        LED: f"{LED}:playouts=96",
+    },
+}
+# Who plays whom in the ladder of README.md, and on how many deals by game if one of them is slow.
+RUNGS: tuple[tuple[str, str, dict[str, int]], ...] = (
+    ("first_legal", "random", {}),
+    ("greedy", "first_legal", {}),
+    ("heuristic", "greedy", {}),
+    ("planner", "greedy", {}),
+    ("planner", "heuristic", {}),
+    ("search", "greedy", {"crapo": 20, "reis_nos_cantos": 40}),
+    ("search", "planner", {"crapo": 60, "reis_nos_cantos": 100}),
+    ("ismcts", "planner", {"crapo": 40, "reis_nos_cantos": 40}),
+    (NETWORK, "greedy", {}),
+    (NETWORK, "heuristic", {}),
+    (LED, "planner", {"crapo": 12, "reis_nos_cantos": 40}),
+    (LED, NETWORK, {"crapo": 20, "reis_nos_cantos": 40}),
 )
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "seeds" / "leaderboard.md"
@@ -122,30 +134,38 @@ def make_ladder(summaries: Sequence[dict[str, Any]]) -> str:
 
 def find_names(summary: dict[str, Any], rung: tuple[str, str]) -> tuple[str, str]:
     """Return the names that the two policies of a rung have in a table, "" if one is not there."""
+    game = summary["game"].rpartition("_v")[0]
     names = {policy["spec"]: policy["name"] for policy in summary["policies"]}
     mine = next((s for s in names if s.startswith(NETWORK) and "+" not in s), NETWORK)
-    specs = [mine + s.removeprefix(NETWORK) if s.startswith(NETWORK) else s for s in rung]
-    return names.get(specs[0], ""), names.get(specs[1], "")
+    first, second = (names.get(find_spec(game, name, mine), "") for name in rung)
+    return first, second
+
+
+def find_spec(game: str, name: str, shipped: str) -> str:
+    """Return the spec of what the ladder calls `name`, given that of the shipped checkpoint."""
+    return SLOW.get(game, {}).get(name, name).replace(NETWORK, shipped)
 
 
 def make_table_request(game: Game, seating: dict[str, Any], asked: argparse.Namespace) -> Request:
     """Return what is to be played for one table."""
     shipped = list_shipped(game, game.read_options(seating))
-    led = [spec + SEARCH for spec in shipped]
+    names = [name for name in SLOW.get(game.name, {}) if shipped or NETWORK not in name]
+    slow = [find_spec(game.name, name, own) for own in shipped or [""] for name in names]
+    slow = list(dict.fromkeys(slow))
     request = make_request(
         game,
         seating,
-        [*BOTS, *shipped, *SLOW, *led],
+        [*BOTS, *shipped, *slow],
         pairs=asked.pairs,
-        few=(*SLOW, *led),
+        few=tuple(slow),
         few_pairs=asked.few_pairs,
         batch=asked.batch,
         workers=asked.workers,
     )
     rungs = tuple(
-        (a.replace(NETWORK, spec), b.replace(NETWORK, spec), deals)
+        (find_spec(game.name, a, own), find_spec(game.name, b, own), deals.get(game.name, 0))
         for a, b, deals in RUNGS
-        for spec in shipped or [NETWORK]
+        for own in shipped or [NETWORK]
     )
     return replace(request, rungs=rungs)
 
