@@ -20,7 +20,7 @@ import numpy as np
 from numba.core import config
 
 PACKAGE = Path(__file__).parent
-_SHARED_NAMES = ("jit", "bits", "threads", "cards", "runs", "chance", "game")
+_SHARED_NAMES = ("jit", "bits", "threads", "cards", "visited", "runs", "chance", "game")
 SHARED = tuple(PACKAGE / f"{name}.py" for name in _SHARED_NAMES)
 
 

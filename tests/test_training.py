@@ -74,7 +74,7 @@ def start_run(config: Path, folder: Path) -> subprocess.Popen[str]:
         ("gamma = 1.5", "gamma must be at most 1, not 1.5"),
         ("learning_rate = nan", "learning_rate must be a finite number, not nan"),
         ("minibatch_size = 99999", "minibatch_size 99999 must be at most rollout_decisions"),
-        ('leave_out = ["hand_"]', "leave_out names hand_; there are specials, "),
+        ('leave_out = ["hand_"]', "leave_out names hand_; there are "),
         (
             'bots = ["random"]',
             "bots and bot_weights must be equally long and not empty, they have 1",
