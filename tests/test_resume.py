@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,8 +19,10 @@ from tiny_training import tiny_config, tiny_run
 from crapo_env.game import Game
 from crapo_env.registry import GAMES
 from training.checkpoint import CheckpointPolicy
+from training.logs import Logs
 from training.run import CHECKPOINT, STATE, Run, read_run_config
 from training.storage import read_state, write_state
+from training.train import train
 
 ROOT = Path(__file__).parents[1]
 UPDATES = 6
@@ -169,6 +172,21 @@ def test_a_killed_run_resumes_and_its_logs_fit_together(tmp_path: Path) -> None:
     start_run(other, str(settings), "--out", str(other)).communicate(timeout=600)
     assert (other / CHECKPOINT).read_bytes() == (folder / CHECKPOINT).read_bytes()
     assert (other / STATE).read_bytes() == (folder / STATE).read_bytes()
+
+
+def test_an_update_is_not_saved_before_its_line_is_written(game: Game, tmp_path: Path) -> None:
+    """Or a run that is killed between the two resumes with a gap in its logs."""
+
+    class FullDisk(Logs):
+        def write(self, *_: object) -> None:
+            raise OSError("no space")
+
+    run = tiny_run(game, tmp_path, save_every=1)
+    run.save()
+    display = SimpleNamespace(seconds=lambda: 0.0)
+    with FullDisk(tmp_path, 0) as logs, pytest.raises(OSError, match="no space"):
+        train(run, logs, display, SimpleNamespace(requested=False))
+    assert run.updates == 1 and read_state(tmp_path / STATE)[1]["updates"] == 0
 
 
 @pytest.mark.slow

@@ -45,9 +45,10 @@ def train(run: Run, logs: Logs, display: Display, interrupt: Interrupt) -> None:
         numbers = run.step()
         if run.updates % config.anchor_every == 0 or run.finished:
             numbers |= measure(run, display)
+        # Before the state: a resumed run drops lines after its state, but cannot fill a gap.
+        logs.write(run.updates, run.decisions, display.seconds(), numbers)
         if run.updates % config.save_every == 0:
             run.save()
-        logs.write(run.updates, run.decisions, display.seconds(), numbers)
         display.update(run.decisions, numbers)
     run.save()
 
