@@ -87,7 +87,7 @@ class Config:
         find_game(self.game).read_options(self.options | self.anchor_options)
         _check_ranges(self)
         fields = find_game(self.game).features.position.offsets
-        if unknown := set(self.leave_out) - set(fields):
+        if unknown := [name for name in self.leave_out if name not in fields]:
             raise ValueError(f"leave_out names {', '.join(unknown)}; there are {', '.join(fields)}")
         if self.minibatch_size > self.rollout_decisions:
             raise ValueError(
