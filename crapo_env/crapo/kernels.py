@@ -34,17 +34,18 @@ def refresh(games: Any, observations: Any, masks: Any, legal: Any, num_legal: An
     """Write what the player on turn sees and may do in every game, whatever the arrays held."""
     for i in range(len(games)):
         games[i].stale = STALE_ALL
-        _update(games[i], observations[i], masks[i], legal[i], num_legal, i)
+        num_legal[i] = _update(games[i], observations[i], masks[i], legal[i])
 
 
 @njit
-def _update(g: Any, observation: Any, mask: Any, legal: Any, num_legal: Any, i: int) -> None:
+def _update(g: Any, observation: Any, mask: Any, legal: Any) -> int:
+    """Write what is seen and allowed in one game and return the number of legal actions."""
     n = legal_actions(g, legal)
-    num_legal[i] = n
     mask[:] = 0
     for k in range(n):
         mask[legal[k]] = 1
     update(g, np.int64(g.current_player), observation)
+    return n
 
 
 @njit
@@ -77,7 +78,7 @@ def step(
             ended[i] = g.terminated + 2 * g.truncated
             if auto_reset and ended[i] != 0:
                 deal_shuffled(g, next_seed(g))
-            _update(g, observations[i], masks[i], legal[i], num_legal, i)
+            num_legal[i] = _update(g, observations[i], masks[i], legal[i])
         else:
             rewards[i, 0] = rewards[i, 1] = 0
     return -1
@@ -125,7 +126,7 @@ def play(games: Any, action: int, observations: Any, masks: Any, legal: Any, num
         return -1
     g = games[0]
     apply(g, action)
-    _update(g, observations[0], masks[0], legal[0], num_legal, 0)
+    num_legal[0] = _update(g, observations[0], masks[0], legal[0])
     rewarded = False
     for p in range(g.num_players):
         rewarded |= g.rewards[p] != 0

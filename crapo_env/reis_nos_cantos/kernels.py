@@ -33,17 +33,18 @@ def deal(games: Any, deck: Any, seeds: Any) -> None:
 def refresh(games: Any, observations: Any, masks: Any, legal: Any, num_legal: Any) -> None:
     """Write what the player on turn sees and may do in every game."""
     for i in range(len(games)):
-        _refresh(games[i], observations[i], masks[i], legal[i], num_legal, i)
+        num_legal[i] = _refresh(games[i], observations[i], masks[i], legal[i])
 
 
 @njit
-def _refresh(g: Any, observation: Any, mask: Any, legal: Any, num_legal: Any, i: int) -> None:
+def _refresh(g: Any, observation: Any, mask: Any, legal: Any) -> int:
+    """Write what is seen and allowed in one game and return the number of legal actions."""
     n = legal_actions(g, legal)
-    num_legal[i] = n
     mask[:] = 0
     for k in range(n):
         mask[legal[k]] = 1
     observe(g, g.current_player, observation)
+    return n
 
 
 @njit
@@ -76,7 +77,7 @@ def step(
             ended[i] = g.terminated + 2 * g.truncated
             if auto_reset and ended[i] != 0:
                 deal_shuffled(g, next_seed(g))
-            _refresh(g, observations[i], masks[i], legal[i], num_legal, i)
+            num_legal[i] = _refresh(g, observations[i], masks[i], legal[i])
         else:
             rewards[i] = 0
     return -1
@@ -124,7 +125,7 @@ def play(games: Any, action: int, observations: Any, masks: Any, legal: Any, num
         return -1
     g = games[0]
     apply(g, action)
-    _refresh(g, observations[0], masks[0], legal[0], num_legal, 0)
+    num_legal[0] = _refresh(g, observations[0], masks[0], legal[0])
     rewarded = False
     for p in range(g.num_players):
         rewarded |= g.rewards[p] != 0
